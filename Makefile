@@ -1,0 +1,62 @@
+# fedsift: every chore is a target. `make serve` and `make test` need Python 3.11+ and make, nothing else.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+HOST ?= 127.0.0.1
+PORT ?= 8000
+PYTEST_ARGS ?= -n auto
+# A looser range would take the newest build with its CUDA packages.
+TORCH := torch==2.13.0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help serve test check format lint types contract install install-dev lock bench-solver clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("fedsift needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[worker]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.serve
+
+install: $(VENV)/.serve ## Install what serving needs into .venv
+install-dev: $(VENV)/.dev ## Install what the tests and checks need into .venv
+
+serve: $(VENV)/.serve ## Start the service (HOST=127.0.0.1 PORT=8000)
+	$(BIN)/python -m uvicorn app.main:create_app --factory --host $(HOST) --port $(PORT)
+
+test: $(VENV)/.dev ## Run the tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(VENV)/.dev ## Format, lint, strict types, import contract, tests: what CI runs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+format: $(VENV)/.dev ## Format and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: ## Pin every dependency anew from a fresh environment into constraints.txt
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install -q '.[dev]' $(TORCH)
+	{ echo '# Every version this project is tested with, made by `make lock`. Install with: pip install -c constraints.txt'; \
+	  build/lock/bin/python -m pip freeze --exclude fedsift | sed 's/+cpu$$//'; } > constraints.txt
+
+bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correctness first
+	$(BIN)/python -m benchmarks.solver_speed
+
+clean: ## Remove what the targets above made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The REST service: parses requests, calls the sampler and the solver, returns typed answers."""

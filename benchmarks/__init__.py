@@ -1,0 +1,1 @@
+"""Benchmarks: correctness first, then time, rivals in the same run."""

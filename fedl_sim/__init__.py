@@ -1,0 +1,1 @@
+"""The FedL simulator: real training that judges plans."""

@@ -1,0 +1,1 @@
+"""Samplers: which few devices should train."""
