@@ -1,11 +1,17 @@
+import asyncio
 from importlib.metadata import version
 
-from fastapi.testclient import TestClient
+import httpx
 
 from app.main import create_app
 
 
 def test_healthz_answers_with_the_version() -> None:
-    answer = TestClient(create_app()).get("/healthz")
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app=create_app())
+        async with httpx.AsyncClient(transport=transport, base_url="http://fedsift") as client:
+            return await client.get("/healthz")
+
+    answer = asyncio.run(ask())
     assert answer.status_code == 200
     assert answer.json() == {"status": "ok", "version": version("fedsift")}
