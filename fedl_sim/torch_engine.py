@@ -102,7 +102,7 @@ class TorchEngine:
         self._load(parameters)
         self.module.train()
         with torch.random.fork_rng(devices=[]):
-            # Modules of others draw their dropout from torch's generator; the built-in CNN from the key itself.
+            # Any module's own dropout draws from torch's generator; the built-in CNN's from the key.
             torch.manual_seed(key % 2**63)
             for start in range(0, len(order), batch_size):
                 batch = order[start : start + batch_size]
@@ -110,7 +110,7 @@ class TorchEngine:
                 gradients = torch.autograd.grad(self._loss(self.train, batch), self._parameters)
                 with torch.no_grad():
                     for p, g in zip(self._parameters, gradients, strict=True):
-                        p -= learning_rate * g
+                        p.sub_(g, alpha=learning_rate)
         self._set_mask(None, None)
         return self._vector(p.detach() for p in self._parameters)
 
@@ -162,7 +162,9 @@ class TorchEngine:
         if parameters.shape != (self.parameter_count,):
             raise ValueError(f"expected {self.parameter_count} parameters, not shape {parameters.shape}")
         with torch.no_grad():
-            nn.utils.vector_to_parameters(torch.from_numpy(parameters).to(self._dtype).clone(), self._parameters)
+            nn.utils.vector_to_parameters(
+                torch.from_numpy(parameters).to(self._dtype).clone(), self._parameters
+            )
 
     def _vector(self, tensors: Any) -> FloatArray:
         vector: FloatArray = torch.cat([t.reshape(-1) for t in tensors]).numpy().copy()
@@ -175,7 +177,9 @@ def _reset(module: nn.Module) -> None:
         reset()
 
 
-def torch_engine(model: Model, train: Images, test: Images, dtype: type[np.floating] = np.float32) -> TorchEngine:
+def torch_engine(
+    model: Model, train: Images, test: Images, dtype: type[np.floating] = np.float32
+) -> TorchEngine:
     """Return the reference engine for a built-in model, starting from the same w(0) as the compiled one."""
     module = torch_module(model).to(torch.float64 if dtype is np.float64 else torch.float32)
     return TorchEngine(module, train, test, initial=lambda g: initial_parameters(model, g, dtype))

@@ -83,11 +83,19 @@ class CompiledEngine:
     def _dims(self) -> tuple[int, ...]:
         m = self.model
         if isinstance(m, Cnn):
-            return (m.side, m.first_channels, m.first_kernel, m.second_channels, m.second_kernel, m.hidden, m.classes)
+            return (
+                m.side,
+                m.first_channels,
+                m.first_kernel,
+                m.second_channels,
+                m.second_kernel,
+                m.hidden,
+                m.classes,
+            )
         return (m.features, m.hidden if isinstance(m, Mlp) else 0, m.classes)
 
     def _data(self, images: Images, order: Indices) -> tuple[Any, ...]:
-        real = np.dtype(self.dtype).type
+        real: Any = np.dtype(self.dtype).type
         return self._dims(), images.pixels, real(images.scale), real(images.shift), images.labels, order
 
     def _checked(self, parameters: FloatArray, order: Indices, images: Images) -> FloatArray:

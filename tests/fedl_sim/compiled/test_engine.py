@@ -11,7 +11,16 @@ from fedl_sim.torch_engine import torch_engine
 MODELS: list[Model] = [
     Cnn(28),
     Cnn(8, first_kernel=3, second_kernel=2),
-    Cnn(12, classes=4, first_channels=3, first_kernel=5, second_channels=5, second_kernel=3, hidden=7, dropout=0.3),
+    Cnn(
+        12,
+        classes=4,
+        first_channels=3,
+        first_kernel=5,
+        second_channels=5,
+        second_kernel=3,
+        hidden=7,
+        dropout=0.3,
+    ),
     Cnn(8, first_kernel=3, second_kernel=2, dropout=0.0),
     Mlp(64, hidden=17),
     Softmax(64),
