@@ -5,14 +5,14 @@ read as one pass over D_i(t) in mini-batches. A step's work is then D_i(t) datap
 is exactly what the device processed in the period.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fedl_sim.engine import Engine, Indices
 from fedl_sim.models import FloatArray
 from fedl_sim.randomness import stream
 
-__all__ = ["LocalUpdate", "TrainingSettings", "local_period"]
+__all__ = ["LocalUpdate", "TrainingSettings", "local_steps"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class LocalUpdate:
     datapoints: int
 
 
-def local_period(
+def local_steps(
     engine: Engine,
     parameters: FloatArray,
     device: int,
@@ -46,8 +46,8 @@ def local_period(
     *,
     seed: int,
     scheme: str,
-) -> LocalUpdate:
-    """Train from the global parameters through one period.
+) -> Iterator[LocalUpdate]:
+    """Train from the global parameters through one period, yielding after every step.
 
     Args:
         engine: what computes.
@@ -68,4 +68,4 @@ def local_period(
             w, order, batch_size=settings.batch_size, learning_rate=settings.learning_rate, key=key
         )
         processed += len(indices)
-    return LocalUpdate(device, w, processed)
+        yield LocalUpdate(device, w, processed)

@@ -12,10 +12,8 @@ __all__ = ["keep_mask"]
 
 def keep_mask(key: int, positions: NDArray[np.int64], channels: int, rate: float) -> NDArray[np.bool_]:
     """Tell which channels are kept: shape (positions, channels), each True with probability 1 − rate."""
-    counters = positions.astype(np.uint64)[:, None] * np.uint64(channels) + np.arange(
-        channels, dtype=np.uint64
-    )
-    z: NDArray[np.uint64] = (np.uint64(key) + counters) * np.uint64(0x9E3779B97F4A7C15)
+    counters = np.add.outer(positions * channels, np.arange(channels)).astype(np.uint64)
+    z = (counters + np.uint64(key)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z ^= z >> np.uint64(31)

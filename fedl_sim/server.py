@@ -1,9 +1,11 @@
 """The server's part: weighted aggregation (eq. 3), and what it observes for the next period's plan."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -12,7 +14,7 @@ from fedl_sim.client import LocalUpdate
 from fedl_sim.engine import Engine, Indices
 from fedl_sim.models import FloatArray
 
-__all__ = ["Observation", "aggregate", "for_each_device", "observe"]
+__all__ = ["Observation", "aggregate", "for_each_device", "last_of_each", "observe"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -65,3 +67,28 @@ def for_each_device(work: Callable[[Item], Result], items: Iterable[Item], threa
         return [work(item) for item in items]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
+
+
+def last_of_each(jobs: Sequence[Iterator[Result]], threads: int) -> list[Result]:
+    """Exhaust every iterator and return its last value, in order.
+
+    Threads take one step of one job at a time. Five devices on two cores then finish together, where
+    whole devices at a time would leave one core idle while the other trains the fifth.
+    """
+    results: list[Result | None] = [None] * len(jobs)
+    waiting = deque(range(len(jobs)))
+
+    def work(_thread: int) -> None:
+        while True:
+            try:
+                job = waiting.popleft()
+            except IndexError:
+                return
+            for value in islice(jobs[job], 1):
+                results[job] = value
+                waiting.append(job)
+
+    for_each_device(work, range(max(1, threads)), threads)
+    if any(result is None for result in results):
+        raise ValueError("a job had no steps")
+    return [result for result in results if result is not None]

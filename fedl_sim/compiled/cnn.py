@@ -1,20 +1,23 @@
 """The CNN of `fedl_sim.models.Cnn`: forward, backward and whole epochs, one datapoint at a time.
 
 What makes it fast at mini-batches of ten, where frameworks mostly dispatch:
-- the convolutions run over flattened images (see `convolution`), and dropped channels are skipped;
+- the convolutions are long contiguous loops (see `convolution`), and dropped channels are skipped;
 - after max pooling only one position in four carries a gradient, and ReLU closes some of those, so the
   second convolution's backward pass visits just these, in a channels-last layout (ky, kx·c₁ + c) whose
-  inner loops are contiguous and padded to whole vectors.
+  inner loops are contiguous.
+
+Channels are computed in pairs; an odd last one is paired with a dummy that nobody reads.
 """
 
 import numpy as np
 from numba import njit
 
 from fedl_sim.compiled.convolution import (
-    add_correlation,
     add_correlation_pair,
-    add_kernel_gradient,
+    add_correlations_pair,
+    add_kernel_gradient_pair,
     padded,
+    shift_copies,
 )
 from fedl_sim.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
 from fedl_sim.compiled.masks import kept
@@ -57,19 +60,23 @@ def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     side, c1, k1, c2, k2, hidden, classes = dims
     pooled = (side - k1 + 1) // 2
     last = (pooled - k2 + 1) // 2
+    out2 = pooled - k2 + 1
+    pairs = c1 + c1 % 2
     image = np.zeros(side * side + k1 * side + _SLACK, dtype)
-    z1 = np.zeros((c1, side * side + _SLACK), dtype)
-    a1 = np.zeros((c1, pooled * pooled + k2 * pooled + _SLACK), dtype)
-    a1_last = np.zeros((pooled * pooled + pooled) * c1 + _SLACK, dtype)
-    z2 = np.zeros(pooled * pooled + _SLACK, dtype)
+    z1 = np.zeros((pairs, side * side + _SLACK), dtype)
+    a1 = np.zeros((c1, pooled * pooled + _SLACK), dtype)
+    copies = np.zeros((c1, k2, pooled * out2 + _SLACK), dtype)
+    a1_last = np.zeros((pooled * pooled + pooled) * c1, dtype)
+    z2 = np.zeros((c2 + 1, out2 * out2 + _SLACK), dtype)
     a2 = np.zeros(c2 * last * last, dtype)
-    where1 = np.zeros((c1, pooled * pooled), np.int64)
-    where2 = np.zeros((c2, last * last), np.int64)
+    where1 = np.zeros((c1, pooled * pooled), np.uint32)
+    where2 = np.zeros((c2, last * last), np.uint32)
     keep = np.ones(c2, np.bool_)
     h = np.zeros(hidden, dtype)
     logits = np.zeros(classes, dtype)
     d_logits = np.zeros(classes, dtype)
-    return image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, d_logits
+    chosen = np.zeros(c2, np.int64)
+    return image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, d_logits, copies, chosen
 
 
 @njit(**KERNEL)
@@ -80,10 +87,11 @@ def _backward_workspace(dims, dtype):  # type: ignore[no-untyped-def]
     last = (pooled - k2 + 1) // 2
     d_h = np.zeros(hidden, dtype)
     d_a2 = np.zeros(c2 * last * last, dtype)
-    d_a1_last = np.zeros((pooled * pooled + pooled) * c1 + _SLACK, dtype)
-    d_z1 = np.zeros(side * side + _SLACK, dtype)
-    rows = np.zeros((c2, k2, padded(k2 * c1)), dtype)
-    return d_h, d_a2, d_a1_last, d_z1, rows, np.zeros_like(rows)
+    d_a1_last = np.zeros((pooled * pooled + pooled) * c1, dtype)
+    d_z1 = np.zeros((2, side * side + _SLACK), dtype)
+    d_spare = np.zeros((k1, k1), dtype)
+    rows = np.zeros((c2, k2, k2 * c1), dtype)
+    return d_h, d_a2, d_a1_last, d_z1, d_spare, rows, np.zeros_like(rows)
 
 
 @njit(**KERNEL)
@@ -98,35 +106,42 @@ def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
     """Compute the logits of the image in the workspace; kept channels are multiplied by `rescale`."""
     w1, b1, w2, b2, w3, b3, w4, b4 = layers
     side, c1, k1, c2, k2, _hidden, _classes = dims
-    image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, _d_logits = work
+    image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, _d_logits, copies, chosen = work
     out1 = side - k1 + 1
     pooled = out1 // 2
     length1 = padded((out1 - 1) * side + out1)
     for c in range(c1):
         z1[c, :length1] = b1[c]
-    for c in range(0, c1 - 1, 2):
-        add_correlation_pair(image, w1[c], w1[c + 1], k1, side, z1[c], z1[c + 1], length1)
-    if c1 % 2:
-        add_correlation(image, w1[c1 - 1], k1, side, z1[c1 - 1], length1)
+    for c in range(0, c1, 2):
+        other = min(c + 1, c1 - 1)
+        add_correlation_pair(image, w1[c], w1[other], k1, side, z1[c], z1[c + 1], length1)
     one = rescale / rescale
     for c in range(c1):
         pool_rectify(z1[c], side, pooled, one, a1[c], where1[c])
     for q in range(pooled * pooled):
         for c in range(c1):
             a1_last[q * c1 + c] = a1[c, q]
+    shift_copies(a1, pooled, k2, copies)
 
     out2 = pooled - k2 + 1
+    length2 = padded(out2 * out2)
+    count = 0
+    for c in range(c2):
+        if keep[c]:
+            chosen[count] = c
+            count += 1
+            z2[c, :length2] = b2[c]
+    for n in range(0, count, 2):
+        c, other = chosen[n], chosen[min(n + 1, count - 1)]
+        row = other if other != c else c2
+        add_correlations_pair(copies, w2[c], w2[other], k2, out2, z2[c], z2[row], length2)
     last = out2 // 2
-    length2 = padded((out2 - 1) * pooled + out2)
     for c in range(c2):
         part = a2[c * last * last : (c + 1) * last * last]
-        if not keep[c]:
+        if keep[c]:
+            pool_rectify(z2[c], out2, last, rescale, part, where2[c])
+        else:
             part[:] = 0
-            continue
-        z2[:length2] = b2[c]
-        for i in range(c1):
-            add_correlation(a1[i], w2[c, i], k2, pooled, z2, length2)
-        pool_rectify(z2, pooled, last, rescale, part, where2[c])
 
     dense(w3, b3, a2, h)
     rectify(h)
@@ -139,17 +154,18 @@ def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-
     _w1, _b1, _w2, _b2, w3, _b3, w4, _b4 = layers
     d_w1, d_b1, _d_w2, d_b2, d_w3, d_b3, d_w4, d_b4 = gradients
     side, c1, k1, c2, k2, _hidden, _classes = dims
-    image, _z1, a1, a1_last, _z2, a2, where1, where2, keep, h, _logits, d_logits = work
-    d_h, d_a2, d_a1_last, d_z1, rows, d_rows = back
+    image, _z1, a1, a1_last, _z2, a2, where1, where2, keep, h, _logits, d_logits, _copies, _chosen = work
+    d_h, d_a2, d_a1_last, d_z1, d_spare, rows, d_rows = back
     dense_backward(w4, h, d_logits, d_w4, d_b4, d_h)
     rectify_backward(h, d_h)
     dense_backward(w3, a2, d_h, d_w3, d_b3, d_a2)
 
     out1 = side - k1 + 1
     pooled = out1 // 2
-    last = (pooled - k2 + 1) // 2
+    out2 = pooled - k2 + 1
+    last = out2 // 2
     d_a1_last[:] = 0
-    run = rows.shape[2]
+    run = k2 * c1
     for c in range(c2):
         if not keep[c]:
             continue
@@ -158,31 +174,36 @@ def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-
                 continue
             g = d_a2[c * last * last + q] * rescale
             d_b2[c] += g
+            y, x0 = divmod(np.int64(where2[c, q]), out2)
             for ky in range(k2):
-                at = (where2[c, q] + ky * pooled) * c1
+                at = ((y + ky) * pooled + x0) * c1
                 x, d_x = a1_last[at : at + run], d_a1_last[at : at + run]
                 w, d_w = rows[c, ky], d_rows[c, ky]
                 for j in range(run):
                     d_w[j] += g * x[j]
-                for j in range(run):
                     d_x[j] += g * w[j]
 
     length1 = padded((out1 - 1) * side + out1)
-    for c in range(c1):
+    zero = rescale - rescale
+    for first in range(0, c1, 2):
         d_z1[:] = 0
-        bias = d_b1[c]
-        for q in range(pooled * pooled):
-            if a1[c, q] > 0:
-                g = d_a1_last[q * c1 + c]
-                d_z1[where1[c, q]] = g
+        for c in range(first, min(first + 2, c1)):
+            bias = d_b1[c]
+            active, at, target = a1[c], where1[c], d_z1[c - first]
+            column = d_a1_last[c:]
+            for q in range(pooled * pooled):
+                # A selection, not a branch: half the ReLUs are closed, which no predictor can learn.
+                g = column[q * c1] if active[q] > 0 else zero
+                target[at[q]] = g
                 bias += g
-        d_b1[c] = bias
-        add_kernel_gradient(image, d_z1, k1, side, d_w1[c], length1)
+            d_b1[c] = bias
+        d_other = d_w1[first + 1] if first + 1 < c1 else d_spare
+        add_kernel_gradient_pair(image, d_z1[0], d_z1[1], k1, side, d_w1[first], d_other, length1)
 
 
 @njit(**KERNEL)
 def _to_rows(w2, rows):  # type: ignore[no-untyped-def]
-    """Copy the second layer to its channels-last rows; the padding stays zero."""
+    """Copy the second layer to its channels-last rows."""
     c2, c1, k2, _ = w2.shape
     for o in range(c2):
         for ky in range(k2):
@@ -218,7 +239,7 @@ def cnn_epoch(  # type: ignore[no-untyped-def]
     rescale = vector.dtype.type(1 / (1 - rate))
     for start in range(0, order.shape[0], batch_size):
         stop = min(start + batch_size, order.shape[0])
-        _to_rows(layers[2], back[4])
+        _to_rows(layers[2], back[5])
         for s in range(start, stop):
             d = order[s]
             _load(pixels[d], scale, shift, work[0])
@@ -227,7 +248,7 @@ def cnn_epoch(  # type: ignore[no-untyped-def]
             _forward(layers, dims, work, rescale)
             cross_entropy(work[10], labels[d], work[11])
             _backward(layers, gradients, dims, work, back, rescale)
-        _take_rows(back[5], gradients[2])
+        _take_rows(back[6], gradients[2])
         step = vector.dtype.type(learning_rate / (stop - start))
         for j in range(vector.shape[0]):
             vector[j] -= step * gradient[j]
@@ -243,7 +264,7 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
     gradients = _layers(gradient, dims)
     work = _workspace(dims, parameters.dtype)
     back = _backward_workspace(dims, parameters.dtype)
-    _to_rows(layers[2], back[4])
+    _to_rows(layers[2], back[5])
     one = parameters.dtype.type(1)
     total = np.zeros(parameters.shape[0], np.float64)
     loss = 0.0
@@ -254,7 +275,7 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
         _forward(layers, dims, work, one)
         loss += cross_entropy(work[10], labels[d], work[11])
         _backward(layers, gradients, dims, work, back, one)
-        _take_rows(back[5], gradients[2])
+        _take_rows(back[6], gradients[2])
         norm = 0.0
         for j in range(gradient.shape[0]):
             g = gradient[j]

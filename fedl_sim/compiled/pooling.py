@@ -14,16 +14,18 @@ def pool_rectify(x, width, side, scale, out, position):  # type: ignore[no-untyp
     `x` lives on a grid of this width; the pooled image is side×side. Among equals the first in reading
     order wins, as in torch.
     """
+    # Selections instead of branches: what is largest is as good as random, and a mispredicted branch
+    # costs more than the whole comparison.
     for y in range(side):
+        up, down = x[2 * y * width :], x[(2 * y + 1) * width :]
+        row, at = out[y * side :], position[y * side :]
         for column in range(side):
-            p = 2 * y * width + 2 * column
-            best, where = x[p], p
-            if x[p + 1] > best:
-                best, where = x[p + 1], p + 1
-            if x[p + width] > best:
-                best, where = x[p + width], p + width
-            if x[p + width + 1] > best:
-                best, where = x[p + width + 1], p + width + 1
-            q = y * side + column
-            out[q] = best * scale if best > 0 else 0
-            position[q] = where
+            a, b = up[2 * column], up[2 * column + 1]
+            c, d = down[2 * column], down[2 * column + 1]
+            top = max(a, b)
+            bottom = max(c, d)
+            best = max(top, bottom)
+            top_at = 1 if b > a else 0
+            bottom_at = width + 1 if d > c else width
+            at[column] = 2 * y * width + 2 * column + (bottom_at if bottom > top else top_at)
+            row[column] = best * scale if best > 0 else 0

@@ -1,11 +1,13 @@
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
-from fedl_sim.client import LocalUpdate, TrainingSettings, local_period
+from fedl_sim.client import LocalUpdate, TrainingSettings, local_steps
 from fedl_sim.compiled.engine import CompiledEngine
 from fedl_sim.datasets import load_data_set
 from fedl_sim.models import Softmax
-from fedl_sim.server import aggregate, observe
+from fedl_sim.server import aggregate, last_of_each, observe
 
 DIGITS = load_data_set("digits")
 ENGINE = CompiledEngine(Softmax(64), DIGITS.train, DIGITS.test, dtype=np.float64)
@@ -22,7 +24,7 @@ def test_a_period_is_one_epoch_per_step_and_counts_its_data() -> None:
     w = np.zeros(650)
     steps = [(1, np.arange(20)), (2, np.arange(25))]
     settings = TrainingSettings(learning_rate=0.1, batch_size=100)
-    update = local_period(ENGINE, w, 3, steps, settings, seed=0, scheme="s")
+    *_, update = local_steps(ENGINE, w, 3, steps, settings, seed=0, scheme="s")
     # Batches larger than the data: each step is a plain gradient step, eq. (2).
     for _, indices in steps:
         w = w - 0.1 * ENGINE.gradient(w, indices).gradient
@@ -46,3 +48,20 @@ def test_observation_is_the_weighted_mean_gradient_and_the_spread_within_devices
 def test_settings_must_be_positive() -> None:
     with pytest.raises(ValueError, match="positive"):
         TrainingSettings(learning_rate=0)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_interleaved_jobs_each_give_their_last_value(threads: int) -> None:
+    jobs = [iter(range(n * 10, n * 10 + n + 1)) for n in range(5)]
+    assert last_of_each(jobs, threads) == [0, 11, 22, 33, 44]
+
+
+def test_a_failing_job_is_heard() -> None:
+    def broken() -> Iterator[int]:
+        yield 1
+        raise RuntimeError("diverged")
+
+    with pytest.raises(RuntimeError, match="diverged"):
+        last_of_each([broken(), iter([1])], 2)
+    with pytest.raises(ValueError, match="no steps"):
+        last_of_each([iter([])], 2)
