@@ -1,0 +1,84 @@
+"""Networks to and from networkx graphs and files."""
+
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import networkx as nx
+import numpy as np
+
+from solver.errors import InvalidInputError
+from solver.network import DEVICE_COLUMNS, Devices, Links, Network
+
+__all__ = ["from_networkx", "load_network", "save_network", "to_networkx"]
+
+_FORMAT = "fedsift-network-1"
+_LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
+
+
+def from_networkx(graph: "nx.Graph[Any]") -> Network:
+    """A network from a graph whose nodes carry the device columns and whose edges carry the link columns.
+
+    Nodes are numbered in the graph's own order. An undirected edge becomes a link each way.
+    """
+    nodes = list(graph.nodes)
+    position = {node: i for i, node in enumerate(nodes)}
+    columns: dict[str, list[Any]] = {name: [] for name in DEVICE_COLUMNS}
+    for node, attributes in graph.nodes(data=True):
+        for name, column in columns.items():
+            if name not in attributes:
+                raise InvalidInputError(f"nodes[{node!r}].{name}", "is missing")
+            column.append(attributes[name])
+    edges = graph.to_directed(as_view=True).edges(data=True)
+    links: dict[str, list[Any]] = {name: [] for name in _LINK_COLUMNS}
+    for source, target, attributes in edges:
+        links["source"].append(position[source])
+        links["target"].append(position[target])
+        for name in _LINK_COLUMNS[2:]:
+            if name not in attributes:
+                raise InvalidInputError(f"edges[{source!r}, {target!r}].{name}", "is missing")
+            links[name].append(attributes[name])
+    return Network(Devices(**columns), Links(**links))  # type: ignore[arg-type]
+
+
+def to_networkx(network: Network) -> "nx.DiGraph[int]":
+    """The same network as a directed graph, with every column as an attribute."""
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    columns = {name: getattr(network.devices, name).tolist() for name in DEVICE_COLUMNS}
+    graph.add_nodes_from(
+        (i, {name: column[i] for name, column in columns.items()}) for i in range(len(network))
+    )
+    source, target, similarity, cost = (getattr(network.links, name).tolist() for name in _LINK_COLUMNS)
+    graph.add_edges_from(
+        (s, t, {"similarity": lam, "transmit_cost": psi})
+        for s, t, lam, psi in zip(source, target, similarity, cost, strict=True)
+    )
+    return graph
+
+
+def save_network(network: Network, path: str | Path) -> None:
+    """Write a network as an uncompressed .npz of plain arrays (no pickle)."""
+    arrays = {name: getattr(network.devices, name) for name in DEVICE_COLUMNS}
+    if network.devices.label_counts is not None:
+        arrays["label_counts"] = network.devices.label_counts
+    arrays |= {name: getattr(network.links, name) for name in _LINK_COLUMNS}
+    with Path(path).open("wb") as file:
+        np.savez(file, allow_pickle=False, format=np.array(_FORMAT), **arrays)
+
+
+def load_network(path: str | Path) -> Network:
+    """Read what `save_network` wrote; everything is validated again."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (BadZipFile, ValueError, EOFError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInputError(str(path), f"is not a network file: {error}") from error
+    if str(arrays.get("format")) != _FORMAT:
+        raise InvalidInputError(str(path), f"is not a network file: its format is not {_FORMAT}")
+    missing = [name for name in (*DEVICE_COLUMNS, *_LINK_COLUMNS) if name not in arrays]
+    if missing:
+        raise InvalidInputError(str(path), f"lacks the array {missing[0]!r}")
+    devices = Devices(
+        **{name: arrays[name] for name in DEVICE_COLUMNS}, label_counts=arrays.get("label_counts")
+    )
+    return Network(devices, Links(**{name: arrays[name] for name in _LINK_COLUMNS}))

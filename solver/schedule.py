@@ -1,0 +1,93 @@
+"""Conditions that change in time: piecewise constant device columns and links."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy.typing as npt
+
+from solver.errors import InvalidInputError
+from solver.network import DEVICE_COLUMNS, Links, Network
+from solver.validation import as_count
+
+__all__ = ["CHANGEABLE_COLUMNS", "Change", "Conditions", "Schedule"]
+
+# Data is not among them: it evolves by offloading alone, eq. (6).
+CHANGEABLE_COLUMNS = DEVICE_COLUMNS[1:]
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """From `step` on, these device columns and (if given) these links hold.
+
+    The similarity of a link always means λ(0), before any offloading; what was offloaded meanwhile is kept per
+    ordered pair by the horizon (`solver.horizon.HorizonState`), also while a link is away.
+    """
+
+    step: int
+    columns: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
+    links: Links | None = None
+
+    def __post_init__(self) -> None:
+        as_count(self.step, "schedule.step")
+        for name in self.columns:
+            if name not in CHANGEABLE_COLUMNS:
+                allowed = ", ".join(CHANGEABLE_COLUMNS)
+                raise InvalidInputError(f"schedule.devices.{name}", f"cannot change in time; {allowed} can")
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """The network as it holds from step `first` to step `last` (None: for ever)."""
+
+    first: int
+    last: int | None
+    network: Network
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """A network and its changes in time, resolved into segments at construction.
+
+    `changes` may come in any order, one for each step at the most.
+    """
+
+    network: Network
+    changes: tuple[Change, ...] = ()
+    segments: tuple[Conditions, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        changes = tuple(sorted(self.changes, key=lambda change: change.step))
+        object.__setattr__(self, "changes", changes)
+        for one, next_one in pairwise(changes):
+            if one.step == next_one.step:
+                raise InvalidInputError("schedule.step", f"names step {one.step} twice")
+        starts = [1]
+        networks = [self.network]
+        for change in changes:
+            if change.step > 1:
+                starts.append(change.step)
+                networks.append(networks[-1])
+            networks[-1] = networks[-1].with_columns(dict(change.columns), change.links)
+        ends = [start - 1 for start in starts[1:]] + [None]
+        segments = tuple(map(Conditions, starts, ends, networks))
+        object.__setattr__(self, "segments", segments)
+
+    @classmethod
+    def of(cls, network: "Network | Schedule", changes: Iterable[Change] = ()) -> "Schedule":
+        """A schedule from a network (constant conditions), or a schedule as it is, with further changes."""
+        if isinstance(network, Schedule):
+            return cls(network.network, (*network.changes, *changes))
+        return cls(network, tuple(changes))
+
+    def at(self, step: int) -> Network:
+        """The network in force at a step (1-based)."""
+        return self.segment_at(step).network
+
+    def segment_at(self, step: int) -> Conditions:
+        """The segment a step lies in."""
+        return next(s for s in self.segments if s.first <= step and (s.last is None or step <= s.last))
+
+    def between(self, first: int, last: int) -> Iterator[Network]:
+        """The networks in force at some step of first..last."""
+        return (s.network for s in self.segments if s.first <= last and (s.last is None or s.last >= first))
