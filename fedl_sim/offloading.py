@@ -79,7 +79,7 @@ class Holdings:
         return self._covered[pair]
 
     def move(
-        self, transfers: Sequence[Transfer], costs: Sequence[float], seed: int, scheme: str, step: int
+        self, transfers: Sequence[Transfer], costs: Sequence[float], *, seed: int, scheme: str, step: int
     ) -> Arrivals:
         """Carry out one step's transfers; each draws from its own stream, so their order is immaterial."""
         sent = 0
