@@ -3,8 +3,8 @@
 At step t sender k draws Φ_ki·D_k of its datapoints at random and sends them to i (Sec. II-D). The
 receiver drops what the similarity model calls overlapping: a datapoint that is similar to one of the
 data i started with, or that k has sent it before. So with U_ki the share of k's data that is not yet
-covered at i, the expected useful data is Φ_ki·D_k·U_ki and U shrinks by the factor 1 − Φ_ki: eqs. (8)
-and (9) with Λ = 1 − U. The plan knows Λ(0) only as estimated from a broadcast sample; here it is exact.
+covered at i, the expected useful data is Φ_ki·D_k·U_ki and U shrinks by the factor 1 − Φ_ki: eqs. (7)
+and (8) with Λ = 1 − U. The plan knows Λ(0) only as estimated from a broadcast sample; here it is exact.
 """
 
 from collections.abc import Sequence

@@ -1,23 +1,27 @@
 """The planner's side of the closed loop: from what aggregations observe to the next period's transfers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fedl_sim.errors import SimulationError
 from fedl_sim.offloading import Transfer
 from fedl_sim.randomness import stream
 from fedl_sim.server import Observation
 from solver.gradient import GradientModel
-from solver.horizon import HorizonState, advance, start
+from solver.horizon import advance
 from solver.network import Network
 from solver.plan import StepPlan
+from solver.state import HorizonState, start
 
 if TYPE_CHECKING:
     from fedl_sim.run import RunSettings
 
 __all__ = ["PlannedStep", "Planner"]
+
+_BASELINES = ("random", "greedy")  # they aim at no optimum, so their gap says nothing
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,11 @@ class Planner:
         """Plan the next τ steps."""
         first = self._state.step + 1
         if self._method == "none":
-            self._state = HorizonState(**{**vars(self._state), "step": self._state.step + self._period})
+            self._state = replace(self._state, step=self._state.step + self._period)
             return [PlannedStep(t, (), (), 0.0) for t in range(first, first + self._period)]
         if self._gradient is None:
             raise ValueError("observe an aggregation (k = 0) before planning")
-        steps, self._state = advance(
+        period = advance(
             self._network,
             self._state,
             self._gradient.norms(first, first + self._period - 1),
@@ -90,9 +94,15 @@ class Planner:
             method=self._method,
             generator=stream(self._seed, "plan", self._scheme, first),
         )
-        if self._method not in {"random", "greedy"}:
-            self.worst_relative_gap = max(self.worst_relative_gap, *(step.relative_gap for step in steps))
-        return [self._planned(step) for step in steps]
+        self._state = period.state
+        if period.obstacles:
+            reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])
+            raise SimulationError(f"the sampled devices cannot go on: {reasons}")
+        if self._method not in _BASELINES:
+            self.worst_relative_gap = max(
+                self.worst_relative_gap, *(step.relative_gap for step in period.steps)
+            )
+        return [self._planned(step) for step in period.steps]
 
     def _planned(self, step: StepPlan) -> PlannedStep:
         rows = zip(step.source.tolist(), step.target.tolist(), step.fraction.tolist(), strict=True)

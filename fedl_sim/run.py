@@ -68,8 +68,10 @@ def sample_devices(
     schedule = Schedule.of(realisation.network)
     if scheme.sampler == EVERYBODY:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
-    problem = SamplingProblem.of(schedule, settings.sample_size, horizon=settings.horizon)
-    # By sampler, not by scheme: with and without offloading are compared on the same devices.
+    problem = SamplingProblem.of(
+        schedule, settings.sample_size, horizon=settings.horizon, offloading=scheme.offloading != "none"
+    )
+    # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
     return find_sampler(scheme.sampler)(problem, generator).sampled
 

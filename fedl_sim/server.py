@@ -25,7 +25,7 @@ class Observation:
     """What an aggregation tells the planner.
 
     Attributes:
-        gradient_norm: ‖∇F̄(kτ)‖, the norm of eq. (10)'s data-weighted mean gradient over sampled devices.
+        gradient_norm: ‖∇F̄(kτ)‖, the norm of the data-weighted mean gradient (eq. 25) over sampled devices.
         gradient_noise: γ, the deviation of one datapoint's gradient from its device's mean: by the central
             limit theorem a device's gradient is off by γ/√D_i (term b).
         loss: data-weighted mean of F(w|D_i) over sampled devices.

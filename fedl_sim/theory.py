@@ -1,7 +1,7 @@
 """Theorem 1, measured: the gap between sampled FedL and centralised learning, and the paper's bound on it.
 
 The theory's own setting: convex loss, full-batch gradient descent (eq. 2), D_i(t) given for every step.
-In each period v_k starts at w_S((k−1)τ) and descends on all data. Then for t in the period (eq. 11)
+In each period v_k starts at w_S((k−1)τ) and descends on all data. Then for t in the period (eq. 20)
 
     ‖w_S(t) − v_k(t)‖ ≤ 1/β · Σ_y δ_S(y)·(2^(y−1−(k−1)τ) − 1) + ‖ζ(w_S(y−1))‖,  y = (k−1)τ+1 … t.
 

@@ -22,14 +22,16 @@ class SamplingProblem:
     Attributes:
         schedule: the network and how it changes.
         sample_size: S.
-        horizon: T, the steps that offloading will have.
+        horizon: T, the steps that training will have.
         candidates: devices that can be sampled, ascending.
+        offloading: whether data will be offloaded; without, devices train on their own data alone.
     """
 
     schedule: Schedule
     sample_size: int
     horizon: int
     candidates: NDArray[np.int64]
+    offloading: bool = True
 
     @classmethod
     def of(
@@ -39,6 +41,7 @@ class SamplingProblem:
         *,
         horizon: int = 1,
         allowed: NDArray[np.bool_] | None = None,
+        offloading: bool = True,
     ) -> "SamplingProblem":
         """Find the candidates, among the `allowed` devices if given.
 
@@ -51,7 +54,7 @@ class SamplingProblem:
         candidates = np.flatnonzero(able if allowed is None else able & allowed)
         if len(candidates) < sample_size:
             raise TooFewDevicesError(sample_size, len(candidates), obstacles(schedule, horizon))
-        return cls(schedule, sample_size, horizon, candidates)
+        return cls(schedule, sample_size, horizon, candidates, offloading)
 
 
 @dataclass(frozen=True, eq=False)

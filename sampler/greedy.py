@@ -22,7 +22,7 @@ __all__ = ["sample_greedily"]
 def sample_greedily(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
     """Add the device of largest gain in f until S are chosen; a score is that gain. Chance breaks ties."""
     network = problem.schedule.network
-    counts = attainable_counts(network, problem.horizon)
+    counts = attainable_counts(network, problem.horizon if problem.offloading else 0)
     held = network.devices.data[:, None] if network.devices.label_counts is None else network.devices.label_counts
     share = held.sum(axis=0) / max(held.sum(), 1e-300)
     candidates = generator.permutation(problem.candidates)

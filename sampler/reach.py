@@ -26,7 +26,7 @@ def attainable_counts(network: Network, horizon: int) -> NDArray[np.float64]:
     """Return (N, C): datapoints of each class that each device would hold at the end if sampled alone.
 
     Without label counts all data is one class. What arrives is scaled down to what the device can take:
-    T·θ_i received in all, and P_i/p_i held at the end (eqs. 9 and 10).
+    T·θ_i received in all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 that is its own data.
     """
     devices, links = network.devices, network.links
     counts = devices.data[:, None] if devices.label_counts is None else np.asarray(devices.label_counts)

@@ -1,1 +1,61 @@
-"""The offloading solver: from a network and a sampled set to certified offloading, step by step."""
+"""The offloading solver: from a network and a sampled set to certified offloading, step by step.
+
+    network = Network(Devices(...), Links(...))
+    plan = plan_offloading(network, sampled=[4, 17, 3], horizon=75)
+    plan.objective, plan.relative_gap, plan.max_violation, plan.steps[0].fraction
+
+In a closed loop: `start` once, then `advance` for each aggregation period with the norms a `GradientModel` predicts
+from what was observed.
+"""
+
+from solver.bound import ConvergenceBound, LossConstants, convergence_bound
+from solver.eligibility import Obstacle, eligible_devices, obstacles
+from solver.errors import FedsiftError, InvalidInputError
+from solver.fast import solve_fast, solve_many
+from solver.gradient import GradientModel, observed_decay
+from solver.horizon import METHODS, Period, advance, plan_offloading, step_problem
+from solver.interchange import from_networkx, load_network, save_network, to_networkx
+from solver.network import Devices, Links, Network
+from solver.plan import Plan, StepPlan
+from solver.problem import StepProblem
+from solver.schedule import Change, Schedule
+from solver.solution import OPTIMALITY_GAP, Status, StepSolution, certified
+from solver.state import HorizonState, start
+
+__all__ = [
+    "METHODS",
+    "OPTIMALITY_GAP",
+    "Change",
+    "ConvergenceBound",
+    "Devices",
+    "FedsiftError",
+    "GradientModel",
+    "HorizonState",
+    "InvalidInputError",
+    "Links",
+    "LossConstants",
+    "Network",
+    "Obstacle",
+    "Period",
+    "Plan",
+    "Schedule",
+    "Status",
+    "StepPlan",
+    "StepProblem",
+    "StepSolution",
+    "advance",
+    "certified",
+    "convergence_bound",
+    "eligible_devices",
+    "from_networkx",
+    "load_network",
+    "observed_decay",
+    "obstacles",
+    "plan_offloading",
+    "save_network",
+    "solve_fast",
+    "solve_many",
+    "start",
+    "step_problem",
+    "to_networkx",
+]

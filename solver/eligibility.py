@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.arrays import BoolArray, FloatArray, IntArray
+from solver.network import Network
 from solver.schedule import Schedule
 
 __all__ = ["Obstacle", "data_ceiling", "eligible_devices", "obstacles"]
@@ -12,14 +13,14 @@ __all__ = ["Obstacle", "data_ceiling", "eligible_devices", "obstacles"]
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why a device cannot be sampled; `step` is the first one at which it shows (0: from the start)."""
+    """Why a device cannot be sampled; `step` is the first one at which it shows."""
 
     device: int
     step: int
     reason: str
 
 
-def data_ceiling(schedule: Schedule, devices: IntArray | slice, first: int, last: int) -> FloatArray:
+def data_ceiling(schedule: Schedule, devices: IntArray, first: int, last: int) -> FloatArray:
     """The most data a device may ever hold: min P_i(s)/p_i(s) over the steps s = first..last, eq. (10)."""
     ceilings = []
     for network in schedule.between(first, last):
@@ -30,28 +31,45 @@ def data_ceiling(schedule: Schedule, devices: IntArray | slice, first: int, last
     return np.asarray(np.minimum.reduce(ceilings), dtype=np.float64)
 
 
-def eligible_devices(schedule: Schedule, horizon: int) -> BoolArray:
+def eligible_devices(network: Network | Schedule, horizon: int = 1) -> BoolArray:
     """Mask of the devices that hold data and can process it at every step 1..horizon."""
-    data = schedule.network.devices.data
-    mask: BoolArray = (data > 0) & (data <= data_ceiling(schedule, slice(None), 1, horizon))
+    schedule = Schedule.of(network)
+    everyone = np.arange(len(schedule.network))
+    mask: BoolArray = _can_train(schedule, everyone, schedule.network.devices.data, 1, horizon)
     return mask
 
 
-def obstacles(schedule: Schedule, horizon: int, devices: IntArray | None = None) -> tuple[Obstacle, ...]:
-    """Why each ineligible device (of `devices`, or of all) cannot be sampled."""
-    eligible = eligible_devices(schedule, horizon)
-    chosen = np.arange(eligible.size) if devices is None else devices
-    return tuple(_obstacle(schedule, int(i)) for i in chosen[~eligible[chosen]])
+def obstacles(
+    schedule: Schedule,
+    horizon: int,
+    devices: IntArray | None = None,
+    *,
+    first: int = 1,
+    data: FloatArray | None = None,
+) -> tuple[Obstacle, ...]:
+    """Why each of `devices` (default: all) that cannot train throughout the steps first..horizon cannot.
+
+    `data` is what they hold before step `first` (default: D_i(0)).
+    """
+    chosen = np.arange(len(schedule.network)) if devices is None else devices
+    held = schedule.network.devices.data[chosen] if data is None else data
+    blocked = np.flatnonzero(~_can_train(schedule, chosen, held, first, horizon))
+    return tuple(_obstacle(schedule, int(chosen[j]), float(held[j]), first) for j in blocked)
 
 
-def _obstacle(schedule: Schedule, device: int) -> Obstacle:
-    data = float(schedule.network.devices.data[device])
+def _can_train(schedule: Schedule, devices: IntArray, held: FloatArray, first: int, last: int) -> BoolArray:
+    # D + R may pass the ceiling by a rounding.
+    fits: BoolArray = held <= data_ceiling(schedule, devices, first, last) * (1 + 1e-9)
+    return fits & (held > 0)
+
+
+def _obstacle(schedule: Schedule, device: int, data: float, first: int) -> Obstacle:
     if data == 0:
-        return Obstacle(device, 0, "holds no data")
+        return Obstacle(device, first, "holds no data")
     for segment in schedule.segments:
         capacity = float(segment.network.devices.processing_capacity[device])
         cost = float(segment.network.devices.processing_cost[device])
-        if cost > 0 and data > capacity / cost:
+        if (segment.last is None or segment.last >= first) and cost * data > capacity:
             need = f"processing its {data:g} datapoints costs {cost * data:g}, its capacity is {capacity:g}"
-            return Obstacle(device, segment.first, need)
+            return Obstacle(device, max(segment.first, first), need)
     raise AssertionError(f"device {device} has no obstacle")

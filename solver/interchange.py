@@ -45,9 +45,7 @@ def to_networkx(network: Network) -> "nx.DiGraph[int]":
     """The same network as a directed graph, with every column as an attribute."""
     graph: nx.DiGraph[int] = nx.DiGraph()
     columns = {name: getattr(network.devices, name).tolist() for name in DEVICE_COLUMNS}
-    graph.add_nodes_from(
-        (i, {name: column[i] for name, column in columns.items()}) for i in range(len(network))
-    )
+    graph.add_nodes_from((i, {name: column[i] for name, column in columns.items()}) for i in range(len(network)))
     source, target, similarity, cost = (getattr(network.links, name).tolist() for name in _LINK_COLUMNS)
     graph.add_edges_from(
         (s, t, {"similarity": lam, "transmit_cost": psi})
@@ -78,7 +76,5 @@ def load_network(path: str | Path) -> Network:
     missing = [name for name in (*DEVICE_COLUMNS, *_LINK_COLUMNS) if name not in arrays]
     if missing:
         raise InvalidInputError(str(path), f"lacks the array {missing[0]!r}")
-    devices = Devices(
-        **{name: arrays[name] for name in DEVICE_COLUMNS}, label_counts=arrays.get("label_counts")
-    )
+    devices = Devices(**{name: arrays[name] for name in DEVICE_COLUMNS}, label_counts=arrays.get("label_counts"))
     return Network(devices, Links(**{name: arrays[name] for name in _LINK_COLUMNS}))

@@ -90,9 +90,7 @@ class Links:
     @classmethod
     def none(cls) -> Self:
         """No links at all."""
-        return cls(
-            source=np.empty(0, np.int64), target=np.empty(0, np.int64), similarity=[], transmit_cost=[]
-        )  # type: ignore[arg-type]
+        return cls(source=np.empty(0, np.int64), target=np.empty(0, np.int64), similarity=[], transmit_cost=[])  # type: ignore[arg-type]
 
     @classmethod
     def from_dense(
@@ -143,9 +141,7 @@ class Network:
                 raise InvalidInputError(
                     "links.source", f"repeats the link {pair}", index=later, value=int(links.source[later])
                 )
-            links = Links(
-                links.source[order], links.target[order], links.similarity[order], links.transmit_cost[order]
-            )
+            links = Links(links.source[order], links.target[order], links.similarity[order], links.transmit_cost[order])
             object.__setattr__(self, "links", links)
         counts = np.bincount(links.target, minlength=n)
         incoming = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))

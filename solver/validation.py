@@ -1,6 +1,5 @@
 """Checks on arrays: each returns the array it was asked for or raises one clear error."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,7 @@ def reject_first(bad: BoolArray, values: npt.NDArray[Any], field: str, reason: s
         raise InvalidInputError(field, reason, index=index, value=values[place].item())
 
 
-def as_column(
-    values: npt.ArrayLike, field: str, *, length: int | None = None, high: float | None = None
-) -> FloatArray:
+def as_column(values: npt.ArrayLike, field: str, *, length: int | None = None, high: float | None = None) -> FloatArray:
     """A read-only float64 column of finite numbers ≥ 0 (and ≤ high), of the given length."""
     column = _as_floats(values, field)
     if column.ndim != 1:
@@ -112,14 +109,10 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _as_array(values: npt.ArrayLike, field: str) -> npt.NDArray[Any]:
-    if isinstance(values, Iterable) and not isinstance(values, np.ndarray | list | tuple):
-        values = list(values)
     try:
         return np.asarray(values)
     except ValueError:
-        raise InvalidInputError(
-            field, "must be a regular array of numbers; its rows differ in length"
-        ) from None
+        raise InvalidInputError(field, "must be a regular array of numbers; its rows differ in length") from None
 
 
 def _as_floats(values: npt.ArrayLike, field: str) -> FloatArray:

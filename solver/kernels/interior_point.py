@@ -122,52 +122,55 @@ def _assemble(
     c: FloatArray,
     d: FloatArray,
     inverse: FloatArray,
+    give: FloatArray,
     ci: FloatArray,
     di: FloatArray,
-    give: FloatArray,
-    give2: FloatArray,
-    pair: FloatArray,
+    ai: FloatArray,
+    bi: FloatArray,
+    scale: FloatArray,
     K: FloatArray,
 ) -> None:
-    """Write C_k⁻¹ into `pair` and the lower triangle of K = U M⁻¹ Uᵀ.
+    """Write the row prices' coefficients into `ai` and `bi`, and the lower triangle of K = U M⁻¹ Uᵀ.
 
     With e = s/z and C_k = diag(w/λ, w'/λ') + [c d]ᵀ diag(e) [c d], Woodbury gives
-    M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  ci = e·c and di = e·d are given.
+    M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  ci = e·c and di = e·d are given; [ai bi] = diag(e) [c d] C_k⁻¹,
+    so that the prices C_k⁻¹ [c d]ᵀ diag(e) x of a sender's rows are the sums of ai·x and bi·x.
     """
     for i in range(K.shape[0]):
         for j in range(i + 1):
             K[i, j] = 0.0
     for t in range(groups.shape[0]):
         k0, m, l0, n, rows = groups[t]
-        cc = pair[0]
-        for k in range(k0, k0 + m):
-            cc[k] = give[k]
-        _row_sums(groups, t, ci, c, cc)
         if rows == 2:
-            _assemble_two_rows(groups, t, receiver, u, c, d, inverse, ci, di, give, give2, pair, K)
+            _assemble_two_rows(groups, t, receiver, u, c, d, inverse, give, ci, di, ai, bi, K)
             continue
         for k in range(k0, k0 + m):
-            cc[k] = 1.0 / cc[k]
+            scale[k] = give[0, k]
+        _row_sums(groups, t, ci, c, scale)
+        for k in range(k0, k0 + m):
+            scale[k] = 1.0 / scale[k]
         for j in range(n):
             base = l0 + j * m
             for k in range(m):
+                ai[base + k] = ci[base + k] * scale[k0 + k]
+            for k in range(m):
                 l = base + k
                 # 1 − e·c²/C, the part of link l that its sender's row leaves free.
-                rest = 1.0 - ci[l] * c[l] * cc[k0 + k]
+                rest = 1.0 - ai[l] * c[l]
                 if rest < 0.5:
                     # One link dominates its sender: sum the others instead of subtracting it from all.
-                    rest = give[k0 + k]
+                    rest = give[0, k0 + k]
                     for other in range(n):
                         if other != j:
                             rest += ci[l0 + other * m + k] * c[l0 + other * m + k]
-                    rest *= cc[k0 + k]
+                    rest *= scale[k0 + k]
                 K[receiver[l], receiver[l]] += u[l] * u[l] * inverse[l] * rest
             for other in range(j):
                 base2 = l0 + other * m
                 for k in range(m):
                     l = base + k
                     l2 = base2 + k
-                    K[receiver[l], receiver[l2]] -= u[l] * ci[l] * u[l2] * ci[l2] * cc[k0 + k]
+                    K[receiver[l], receiver[l2]] -= u[l] * ai[l] * u[l2] * ci[l2]
 
 
 @compiled
@@ -179,67 +182,83 @@ def _assemble_two_rows(
     c: FloatArray,
     d: FloatArray,
     inverse: FloatArray,
+    give: FloatArray,
     ci: FloatArray,
     di: FloatArray,
-    give: FloatArray,
-    give2: FloatArray,
-    pair: FloatArray,
+    ai: FloatArray,
+    bi: FloatArray,
     K: FloatArray,
 ) -> None:
-    """`_assemble` for a group whose senders have two rows; pair[0] holds w/λ + cᵀec already."""
-    k0, m, l0, n, _ = groups[t]
+    """`_assemble` for a group whose senders have two rows.
+
+    Lagrange's identity writes det C, and each link's e·C⁻¹[c d]ᵀ times det C, in the cross products c_l d_m − c_m d_l:
+    nothing cancels that does not cancel in the problem itself.
+    """
+    _, m, l0, n, _ = groups[t]
     for k in range(m):
-        cc = pair[0, k0 + k]
-        cd = 0.0
-        dd = give2[k0 + k]
+        give_c = give[0, groups[t, 0] + k]
+        give_d = give[1, groups[t, 0] + k]
+        determinant = _determinant(l0, m, n, k, -1, c, d, inverse, ci, di, give_c, give_d)
         for j in range(n):
             l = l0 + j * m + k
-            cd += ci[l] * d[l]
-            dd += di[l] * d[l]
-        # The determinant of C_k by Lagrange's identity: a sum of positive terms, so nothing cancels.
-        determinant = give[k0 + k] * dd + give2[k0 + k] * max(cc - give[k0 + k], 0.0)
-        for j in range(1, n):
-            for other in range(j):
-                l = l0 + j * m + k
+            along = give_d * c[l]
+            across = give_c * d[l]
+            for other in range(n):
                 l2 = l0 + other * m + k
                 cross = c[l] * d[l2] - c[l2] * d[l]
-                determinant += inverse[l] * inverse[l2] * cross * cross
-        first = dd / determinant
-        mixed = -cd / determinant
-        second = cc / determinant
-        pair[0, k0 + k] = first
-        pair[1, k0 + k] = mixed
-        pair[2, k0 + k] = second
-        for j in range(n):
-            l = l0 + j * m + k
-            along = first * c[l] + mixed * d[l]
-            across = mixed * c[l] + second * d[l]
-            rest = max(1.0 - inverse[l] * (along * c[l] + across * d[l]), 0.0)
+                along += di[l2] * cross
+                across -= ci[l2] * cross
+            ai[l] = inverse[l] * along / determinant
+            bi[l] = inverse[l] * across / determinant
+            rest = 1.0 - ai[l] * c[l] - bi[l] * d[l]
+            if rest < 0.5:
+                rest = _determinant(l0, m, n, k, j, c, d, inverse, ci, di, give_c, give_d) / determinant
             K[receiver[l], receiver[l]] += u[l] * u[l] * inverse[l] * rest
             for other in range(j):
                 l2 = l0 + other * m + k
-                K[receiver[l], receiver[l2]] -= u[l] * inverse[l] * u[l2] * (along * ci[l2] + across * di[l2])
+                K[receiver[l], receiver[l2]] -= u[l] * u[l2] * (ai[l] * ci[l2] + bi[l] * di[l2])
 
 
 @compiled
-def _row_prices(
-    groups: IntArray, ci: FloatArray, di: FloatArray, pair: FloatArray, x: FloatArray, y: FloatArray
-) -> None:
-    """Write C_k⁻¹ [ciᵀx, diᵀx] of every sender into y[0] and y[1]."""
+def _determinant(
+    l0: int,
+    m: int,
+    n: int,
+    k: int,
+    without: int,
+    c: FloatArray,
+    d: FloatArray,
+    inverse: FloatArray,
+    ci: FloatArray,
+    di: FloatArray,
+    give_c: float,
+    give_d: float,
+) -> float:
+    """Det C_k by Lagrange's identity, with the link in slot `without` left out (−1: none)."""
+    cc = 0.0
+    dd = 0.0
+    crossed = 0.0
+    for j in range(n):
+        l = l0 + j * m + k
+        if j != without:
+            cc += ci[l] * c[l]
+            dd += di[l] * d[l]
+            for other in range(j):
+                if other != without:
+                    l2 = l0 + other * m + k
+                    cross = c[l] * d[l2] - c[l2] * d[l]
+                    crossed += inverse[l] * inverse[l2] * cross * cross
+    return give_c * give_d + give_c * dd + give_d * cc + crossed
+
+
+@compiled
+def _row_prices(groups: IntArray, ai: FloatArray, bi: FloatArray, x: FloatArray, y: FloatArray) -> None:
+    """Write the prices of every sender's rows for the right side x into y[0] and y[1]."""
     y[:] = 0.0
     for t in range(groups.shape[0]):
-        k0, m, _, _, rows = groups[t]
-        _row_sums(groups, t, ci, x, y[0])
-        if rows == 2:
-            _row_sums(groups, t, di, x, y[1])
-            for k in range(k0, k0 + m):
-                along = y[0, k]
-                across = y[1, k]
-                y[0, k] = pair[0, k] * along + pair[1, k] * across
-                y[1, k] = pair[1, k] * along + pair[2, k] * across
-        else:
-            for k in range(k0, k0 + m):
-                y[0, k] *= pair[0, k]
+        _row_sums(groups, t, ai, x, y[0])
+        if groups[t, 4] == 2:
+            _row_sums(groups, t, bi, x, y[1])
 
 
 @compiled
@@ -265,9 +284,8 @@ def _direction(
     d: FloatArray,
     inverse: FloatArray,
     inv_z: FloatArray,
-    ci: FloatArray,
-    di: FloatArray,
-    pair: FloatArray,
+    ai: FloatArray,
+    bi: FloatArray,
     E: FloatArray,
     root: FloatArray,
     omega: FloatArray,
@@ -286,7 +304,7 @@ def _direction(
     The changes of the slacks come from the small systems themselves (dR from p = W dR, cᵀds from C_k), not from
     sums over ds: when a constraint binds, such a sum loses all its digits to cancellation.
     """
-    _row_prices(groups, ci, di, pair, rhs, y)
+    _row_prices(groups, ai, bi, rhs, y)
     rho[:] = rhs
     _take_rows(groups, c, d, y, rho)
     for i in range(b.size):
@@ -306,7 +324,7 @@ def _direction(
         p[i] += shift * h_one[i]
     for l in range(u.size):
         rho[l] = rhs[l] - u[l] * p[receiver[l]]
-    _row_prices(groups, ci, di, pair, rho, y)
+    _row_prices(groups, ai, bi, rho, y)
     _take_rows(groups, c, d, y, rho)
     for l in range(u.size):
         rho[l] *= inv_z[l]
@@ -543,16 +561,18 @@ def iterate(
     b = np.empty(n_receivers)
     p = np.empty(n_receivers)
     dR = np.empty(n_receivers)
-    best_mu = np.empty(n_receivers)
+    best_mu = mu.copy()
     give = np.empty((2, n_senders))
-    pair = np.empty((3, n_senders))
+    scale = np.empty(n_senders)
     y = np.zeros((2, n_senders))
     inv_z = np.empty(n_links)
     inverse = np.empty(n_links)
     ci = np.empty(n_links)
     di = np.empty(n_links)
+    ai = np.empty(n_links)
+    bi = np.zeros(n_links)
     rhs = np.empty(n_links)
-    best_s = np.empty(n_links)
+    best_s = s.copy()
     # Products, relative steps and relative targets: of links, of the senders' rows, of receivers. A second row
     # that a sender does not have stays at slack 1, multiplier 0, step 0 and target 1 (no change).
     sz = np.empty(n_links)
@@ -581,6 +601,9 @@ def iterate(
         _row_sums(groups, t, c, s, y[0])
         _row_sums(groups, t, d, s, y[1])
     w -= y
+    # A start handed in again may touch its constraints by rounding.
+    w = np.maximum(w, 1e-12)
+    q = np.maximum(q, 1e-12 * cap)
     while True:
         for i in range(n_receivers):
             R[i] = cap[i] - q[i]
@@ -635,7 +658,7 @@ def iterate(
             give[0, k] = w[0, k] / lam[0, k]
         for k in range(two_from, n_senders):
             give[1, k] = w[1, k] / lam[1, k]
-        _assemble(groups, receiver, u, c, d, inverse, ci, di, give[0], give[1], pair, K)
+        _assemble(groups, receiver, u, c, d, inverse, give, ci, di, ai, bi, scale, K)
         for i in range(n_receivers):
             for j in range(i):
                 E[i, j] = root[i] * K[i, j] * root[j]
@@ -656,7 +679,7 @@ def iterate(
         for l in range(n_links):
             rhs[l] = -u[l] * g[receiver[l]]
         _direction(
-            groups, receiver, u, c, d, inverse, inv_z, ci, di, pair, E, root, omega, h_one, rank_one, ones_K_h,
+            groups, receiver, u, c, d, inverse, inv_z, ai, bi, E, root, omega, h_one, rank_one, ones_K_h,
             rhs, rho, dR, y, b, p,
         )  # fmt: skip
         _relative(y, lam, dR, q, two_from, rho_w, rho_q)
@@ -683,7 +706,7 @@ def iterate(
         _own(qm, rho_q, target, own_q)
         _target_rhs(groups, receiver, u, c, d, g, z, own, lam, own_w, mu, own_q, p, y, rhs)
         _direction(
-            groups, receiver, u, c, d, inverse, inv_z, ci, di, pair, E, root, omega, h_one, rank_one, ones_K_h,
+            groups, receiver, u, c, d, inverse, inv_z, ai, bi, E, root, omega, h_one, rank_one, ones_K_h,
             rhs, rho, dR, y, b, p,
         )  # fmt: skip
         _relative(y, lam, dR, q, two_from, rho_w, rho_q)
@@ -704,7 +727,7 @@ def iterate(
             _centrality(qm, rho_q, own_q, far, far_dual, target, try_own_q)
             _target_rhs(groups, receiver, u, c, d, g, z, try_own, lam, try_own_w, mu, try_own_q, p, y, rhs)
             _direction(
-                groups, receiver, u, c, d, inverse, inv_z, ci, di, pair, E, root, omega, h_one, rank_one, ones_K_h,
+                groups, receiver, u, c, d, inverse, inv_z, ai, bi, E, root, omega, h_one, rank_one, ones_K_h,
                 rhs, try_rho, dR, y, b, p,
             )  # fmt: skip
             _relative(y, lam, dR, q, two_from, try_w, try_q)

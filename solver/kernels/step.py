@@ -148,9 +148,7 @@ def attempt_full(reduced: Reduced, s: FloatArray) -> bool:
 
 
 @compiled
-def finish(
-    step: Step, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: FloatArray, R: FloatArray
-) -> float:
+def finish(step: Step, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: FloatArray, R: FloatArray) -> float:
     """Turn the reduced iterate into fractions Φ and certify them; writes phi, R and mu.
 
     Fractions too small to matter become exact zeros, and what is then left of any sender's budget and any
@@ -243,9 +241,7 @@ def solve_step(
         centre(reduced, s)
         z = np.empty(n_links)
         lam = np.empty((2, reduced.groups[-1, 0] + reduced.groups[-1, 1]))
-        iterations, _ = iterate(
-            step, reduced, target_gap(step, tolerance), max_iterations, s, z, lam, mu, True
-        )
+        iterations, _ = iterate(step, reduced, target_gap(step, tolerance), max_iterations, s, z, lam, mu, True)
     return iterations, finish(step, reduced, s, mu, phi, R)
 
 

@@ -1,4 +1,4 @@
-"""Datapoints that really move agree with eqs. (8) and (9) within sampling error."""
+"""Datapoints that really move agree with eqs. (7) and (8) within sampling error."""
 
 import numpy as np
 import pytest

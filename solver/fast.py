@@ -1,0 +1,139 @@
+"""The fast solver: one step problem, or hundreds at once, in compiled code."""
+
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from solver.arrays import FloatArray, IntArray
+from solver.kernels.interior_point import centre, iterate
+from solver.kernels.layout import Step
+from solver.kernels.step import attempt_full, finish, prepare, solve_packed, solve_step, target_gap
+from solver.problem import StepProblem
+from solver.solution import OPTIMALITY_GAP, StepSolution, certified
+
+__all__ = ["MAX_ITERATIONS", "TOLERANCE", "solve_fast", "solve_many"]
+
+# The relative gap to stop at: a hundred times stricter than what may be called optimal.
+TOLERANCE = 1e-8
+MAX_ITERATIONS = 200
+
+# Between two looks at the clock the kernel may spend about this many links × iterations (some ten milliseconds).
+_LINK_ITERATIONS = 100_000
+
+
+def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit: float | None = None) -> StepSolution:
+    """Solve the step to the given relative gap, or as far as the time limit (seconds) allows.
+
+    Whatever comes back is feasible and carries its certificate. Should the certificate fall short of optimality
+    without a time limit to blame, the reference solver is asked and the better answer returned.
+    """
+    start = perf_counter()
+    fractions = np.empty(problem.n_links)
+    received = np.empty(problem.n_receivers)
+    prices = np.empty(problem.n_receivers)
+    if time_limit is None:
+        iterations, _ = solve_step(problem.arrays, tolerance, MAX_ITERATIONS, fractions, received, prices)
+        in_time = True
+    else:
+        iterations, in_time = _solve_within(problem.arrays, tolerance, start + time_limit, fractions, received, prices)
+    seconds = perf_counter() - start
+    answer = certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=not in_time)
+    if in_time and answer.relative_gap > OPTIMALITY_GAP:
+        # Imported here: CVXPY takes a second to load, and hardly any process ever needs it.
+        from solver.reference import solve_reference  # noqa: PLC0415
+
+        other = solve_reference(problem)
+        if other.objective < answer.objective or other.gap < answer.gap:
+            return other
+    return answer
+
+
+def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE) -> list[StepSolution]:
+    """Solve many (small) problems in one compiled call: the batched form of `solve_fast`."""
+    if not problems:
+        return []
+    start = perf_counter()
+    senders = _starts(problem.n_senders for problem in problems)
+    links = _starts(problem.n_links for problem in problems)
+    receivers = _starts(problem.n_receivers for problem in problems)
+    packed = Step(
+        np.concatenate([problem.offsets for problem in problems]),
+        np.concatenate([problem.receiver for problem in problems]),
+        np.concatenate([problem.useful for problem in problems]),
+        np.concatenate([problem.cost for problem in problems]),
+        np.concatenate([problem.budget for problem in problems]),
+        np.concatenate([problem.capacity for problem in problems]),
+        np.concatenate([problem.data for problem in problems]),
+        0.0,
+        0.0,
+        0.0,
+    )
+    fractions = np.empty(links[-1])
+    received = np.empty(receivers[-1])
+    prices = np.empty(receivers[-1])
+    iterations = np.empty(len(problems), np.int64)
+    solve_packed(
+        senders,
+        links,
+        receivers,
+        packed,
+        np.array([problem.unsampled_data for problem in problems]),
+        np.array([problem.gradient_norm for problem in problems]),
+        np.array([problem.gradient_noise for problem in problems]),
+        tolerance,
+        MAX_ITERATIONS,
+        fractions,
+        received,
+        prices,
+        iterations,
+        np.empty(len(problems)),
+    )
+    seconds = (perf_counter() - start) / len(problems)
+    return [
+        certified(
+            problem,
+            fractions[links[j] : links[j + 1]],
+            prices[receivers[j] : receivers[j + 1]],
+            iterations=int(iterations[j]),
+            seconds=seconds,
+        )
+        for j, problem in enumerate(problems)
+    ]
+
+
+def _solve_within(
+    step: Step,
+    tolerance: float,
+    deadline: float,
+    phi: FloatArray,
+    R: FloatArray,
+    mu: FloatArray,
+) -> tuple[int, bool]:
+    """`solve_step`, looking at the clock every few iterations; returns (iterations, whether it was in time)."""
+    mu[:] = 0.0
+    reduced = prepare(step)
+    n_links = reduced.links.size
+    s = np.empty(n_links)
+    done = 0
+    in_time = True
+    if n_links and not attempt_full(reduced, s):
+        centre(reduced, s)
+        z = np.empty(n_links)
+        lam = np.empty((2, int(reduced.groups[-1, :2].sum())))
+        target = target_gap(step, tolerance)
+        portion = max(1, _LINK_ITERATIONS // n_links)
+        while True:
+            in_time = perf_counter() < deadline
+            if not in_time or done >= MAX_ITERATIONS:
+                break
+            iterations, gap = iterate(step, reduced, target, portion, s, z, lam, mu, done == 0)
+            done += iterations
+            if gap <= target or iterations < portion:
+                break
+    finish(step, reduced, s, mu, phi, R)
+    return done, in_time
+
+
+def _starts(sizes: Iterable[int]) -> IntArray:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.fromiter(sizes, np.int64))))

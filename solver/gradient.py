@@ -1,0 +1,53 @@
+"""The gradient norm a plan reckons with, Sec. III-C: ‖∇F̄(t)‖ ≈ ‖∇F̄(kτ)‖ / α^(t − kτ)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.arrays import FloatArray
+from solver.validation import as_count, as_number
+
+__all__ = ["GradientModel", "observed_decay"]
+
+
+@dataclass(frozen=True)
+class GradientModel:
+    """A norm known at step `since`, falling by the factor `decay` (α ≥ 1) at every step after it.
+
+    A plan without observations uses its defaults from since = 0. A closed loop makes a new model of each
+    observation with `observe`.
+    """
+
+    norm: float = 1.0
+    decay: float = 1.0
+    since: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "norm", as_number(self.norm, "gradient.norm"))
+        object.__setattr__(self, "decay", as_number(self.decay, "gradient.decay", low=1.0))
+        object.__setattr__(self, "since", as_count(self.since, "gradient.since", low=0))
+
+    def norms(self, first: int, last: int) -> FloatArray:
+        """‖∇F̄(t)‖ for the steps t = first..last."""
+        steps = np.arange(first, last + 1, dtype=np.float64) - self.since
+        # In logarithms: α^t overflows long before norm/α^t underflows to the zero it tends to.
+        norms: FloatArray = self.norm * np.exp(-steps * np.log(self.decay))
+        return norms
+
+    def observe(self, norm: float, period: int) -> "GradientModel":
+        """The model after the next aggregation, τ = period steps on, saw this norm: its α is α_{k+1}."""
+        period = as_count(period, "aggregation_period")
+        decay = observed_decay(self.norm, norm, period)
+        return GradientModel(norm, decay, self.since + period)
+
+
+def observed_decay(previous: float, current: float, period: int) -> float:
+    """α_{k+1} = (‖∇F̄((k−1)τ)‖ / ‖∇F̄(kτ)‖)^(1/τ), held at 1 when the gradient grew.
+
+    A gradient that vanished gives 1 as well: zero stays zero whatever it is divided by.
+    """
+    previous = as_number(previous, "previous")
+    current = as_number(current, "gradient_norm")
+    if current == 0 or previous <= current:
+        return 1.0
+    return float(np.exp((np.log(previous) - np.log(current)) / as_count(period, "aggregation_period")))

@@ -1,0 +1,223 @@
+"""From a network and a sampled set to offloading for t = 1..T (Sec. III-C): one convex problem after another.
+
+After each step D_i += R_i, eq. (6), and Λ_ki += (1 − Λ_ki)Φ_ki, eq. (8) (`solver.state` says how it is kept).
+
+The look-ahead cap of a step is cap_i(t) = min(θ_i(t), min_{s≥t} P_i(s)/p_i(s) − D_i(t−1)): receivers keep what they
+receive, so a step that ignored a later drop of P_i/p_i would make that later step infeasible.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solver.arrays import FloatArray
+from solver.eligibility import Obstacle, data_ceiling, obstacles
+from solver.errors import InvalidInputError
+from solver.fast import TOLERANCE, solve_fast
+from solver.gradient import GradientModel
+from solver.network import Network
+from solver.offloading import offload_greedily, offload_nothing, offload_randomly
+from solver.plan import Plan, StepPlan
+from solver.problem import StepProblem
+from solver.schedule import Change, Schedule
+from solver.solution import StepSolution
+from solver.state import HorizonState, start
+from solver.subgraph import Subgraph
+from solver.validation import as_column, as_count, as_device_set, as_number
+
+__all__ = ["METHODS", "Period", "advance", "plan_offloading", "step_problem"]
+
+METHODS = ("fast", "cvxpy", "random", "greedy", "none")
+
+# What a horizon that is not given looks ahead to: every change the schedule knows.
+_FOR_EVER = 2**62
+
+Solve = Callable[[StepProblem, float | None], StepSolution]
+
+
+@dataclass(frozen=True, eq=False)
+class Period:
+    """Some steps of a horizon and the state they lead to.
+
+    If sampled devices cannot process what they hold, now or later, `obstacles` says which and why, there are no steps
+    and the state is as it was.
+    """
+
+    steps: tuple[StepPlan, ...]
+    state: HorizonState
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+def step_problem(
+    network: Network | Schedule,
+    state: HorizonState,
+    *,
+    gradient_norm: float = 1.0,
+    gradient_noise: float = 1.0,
+    horizon: int | None = None,
+) -> StepProblem:
+    """The next step's problem, as a validated `StepProblem` of its own."""
+    schedule = Schedule.of(network)
+    subgraph = Subgraph.of(schedule.at(state.step + 1), state.sampled)
+    last = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=state.step + 1)
+    ceiling = data_ceiling(schedule, state.sampled, state.step + 1, last)
+    unsent = state.unsent_along(subgraph)
+    return StepProblem(**_columns(subgraph, state.data, unsent, ceiling, gradient_norm, gradient_noise))
+
+
+def advance(
+    network: Network | Schedule,
+    state: HorizonState,
+    gradient_norms: npt.ArrayLike,
+    *,
+    gradient_noise: float = 1.0,
+    horizon: int | None = None,
+    method: str = "fast",
+    generator: np.random.Generator | None = None,
+    tolerance: float = TOLERANCE,
+    time_limit: float | None = None,
+) -> Period:
+    """Plan the next steps, one for each gradient norm.
+
+    Going on from the state it leads to gives the same as doing all steps at once. `horizon` is the last step that
+    look-ahead caps must respect (default: every change the schedule knows). `time_limit` (seconds) holds for all steps
+    together; when it is over, the rest get what costs no iteration.
+
+    Raises:
+        InvalidInputError: an unknown method, a set that does not fit the network, bad numbers.
+    """
+    schedule = Schedule.of(network)
+    norms = as_column(gradient_norms, "gradient_norms")
+    noise = as_number(gradient_noise, "gradient_noise")
+    solve = _solver(method, generator, tolerance)
+    deadline = None if time_limit is None else perf_counter() + as_number(time_limit, "time_limit")
+    as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
+    end = state.step + norms.size
+    look_ahead = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=end)
+    hindrances = obstacles(schedule, look_ahead, state.sampled, first=state.step + 1, data=state.data)
+    if hindrances:
+        return Period((), state, hindrances)
+
+    steps: list[StepPlan] = []
+    while state.step < end:
+        conditions = schedule.segment_at(state.step + 1)
+        last = end if conditions.last is None else min(conditions.last, end)
+        subgraph = Subgraph.of(conditions.network, state.sampled)
+        # The ceiling of a step is the lowest still to come: constant within a segment.
+        ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
+        unsent = state.unsent_along(subgraph)
+        held = state.data
+        for t in range(state.step + 1, last + 1):
+            norm = float(norms[len(steps)])
+            columns = _columns(subgraph, held, unsent, ceiling, norm, noise)
+            remaining = None if deadline is None else deadline - perf_counter()
+            answer = solve(StepProblem.trusted(**columns), remaining)
+            unsent = unsent * (1.0 - answer.fractions)
+            held = held + answer.received
+            steps.append(_step_plan(t, subgraph, answer, held))
+        state = state.after(last, held, subgraph, unsent)
+    return Period(tuple(steps), state)
+
+
+def plan_offloading(
+    network: Network | Schedule,
+    sampled: npt.ArrayLike,
+    *,
+    horizon: int,
+    changes: Iterable[Change] = (),
+    gradient: GradientModel | None = None,
+    gradient_noise: float = 1.0,
+    method: str = "fast",
+    generator: np.random.Generator | None = None,
+    tolerance: float = TOLERANCE,
+    time_limit: float | None = None,
+) -> Plan:
+    """Offloading for t = 1..T without observations: ‖∇F̄(t)‖ = norm/decay^t.
+
+    A sampled set that cannot process its own data makes the plan `infeasible`, with the devices and reasons.
+    """
+    begin = perf_counter()
+    schedule = Schedule.of(network, changes)
+    horizon = as_count(horizon, "horizon")
+    gradient = GradientModel() if gradient is None else gradient
+    period = advance(
+        schedule,
+        start(schedule, sampled),
+        gradient.norms(1, horizon),
+        gradient_noise=gradient_noise,
+        horizon=horizon,
+        method=method,
+        generator=generator,
+        tolerance=tolerance,
+        time_limit=time_limit,
+    )
+    seconds = perf_counter() - begin
+    return Plan(len(schedule.network), period.state.sampled, period.steps, period.obstacles, seconds)
+
+
+def _columns(
+    subgraph: Subgraph, held: FloatArray, unsent: FloatArray, ceiling: FloatArray, norm: float, noise: float
+) -> dict[str, Any]:
+    devices = subgraph.network.devices
+    sampled = subgraph.sampled
+    return {
+        "offsets": subgraph.offsets,
+        "receiver": subgraph.receiver,
+        "useful": subgraph.fresh * unsent,
+        "cost": subgraph.cost,
+        "budget": subgraph.budget,
+        "receive_capacity": devices.receive_capacity[sampled],
+        # Rounding in D_i + R_i may pass the ceiling by the last digit.
+        "data_ceiling": np.maximum(ceiling, held),
+        "data": held,
+        # D_Ŝ is constant: offloading copies, unsampled devices keep their data.
+        "unsampled_data": max(subgraph.network.total_data - float(devices.data[sampled].sum()), 0.0),
+        "gradient_norm": norm,
+        "gradient_noise": noise,
+    }
+
+
+def _solver(method: str, generator: np.random.Generator | None, tolerance: float) -> Solve:
+    if method == "fast":
+        return lambda problem, remaining: solve_fast(problem, tolerance=tolerance, time_limit=remaining)
+    if method == "cvxpy":
+        # Imported here: CVXPY takes a second to load, and only those who ask for it should wait.
+        from solver.reference import solve_reference  # noqa: PLC0415
+
+        return lambda problem, _: solve_reference(problem)
+    if method == "random":
+        if generator is None:
+            raise InvalidInputError("generator", "random offloading needs a random generator")
+        return lambda problem, _: offload_randomly(problem, generator)
+    if method == "greedy":
+        return lambda problem, _: offload_greedily(problem)
+    if method == "none":
+        return lambda problem, _: offload_nothing(problem)
+    raise InvalidInputError("method", f"must be one of {', '.join(METHODS)}, is {method!r}")
+
+
+def _step_plan(t: int, subgraph: Subgraph, answer: StepSolution, held: FloatArray) -> StepPlan:
+    moves = np.flatnonzero(answer.fractions)
+    fraction = answer.fractions[moves]
+    return StepPlan(
+        step=t,
+        source=subgraph.source[moves],
+        target=subgraph.target[moves],
+        fraction=fraction,
+        datapoints=fraction * subgraph.held[moves],
+        useful=fraction * answer.problem.useful[moves],
+        received=answer.received,
+        sampled_data=held,
+        gradient_norm=answer.problem.gradient_norm,
+        sampling_term=answer.sampling_term,
+        statistical_term=answer.statistical_term,
+        relative_gap=answer.relative_gap,
+        max_violation=answer.max_violation,
+        status=answer.status,
+        iterations=answer.iterations,
+        receiver_prices=answer.receiver_prices,
+    )

@@ -1,0 +1,49 @@
+"""The baselines' offloading (Sec. V-B): random and greedy. Both keep every constraint."""
+
+from time import perf_counter
+
+import numpy as np
+
+from solver.arrays import FloatArray
+from solver.kernels.objective import gradient
+from solver.kernels.repair import hand_out, shrink_to_fit
+from solver.problem import StepProblem
+from solver.solution import StepSolution, certified
+
+__all__ = ["offload_greedily", "offload_nothing", "offload_randomly"]
+
+
+def offload_randomly(problem: StepProblem, generator: np.random.Generator) -> StepSolution:
+    """Each sender draws a uniform fraction for each of its links; what breaks a constraint is scaled down."""
+    start = perf_counter()
+    fractions = generator.random(problem.n_links)
+    shrink_to_fit(problem.arrays, fractions, np.empty(problem.n_receivers))
+    return _certified(problem, fractions, start)
+
+
+def offload_greedily(problem: StepProblem) -> StepSolution:
+    """Receivers take the most useful datapoints they can get: the links that could carry most are served first."""
+    start = perf_counter()
+    budget = problem.budget[problem.sender]
+    share = np.divide(budget, problem.cost, out=np.ones(problem.n_links), where=problem.cost > budget)
+    carries = np.minimum(problem.useful * share, problem.capacity[problem.receiver])
+    # Stable, so that ties go to the smaller device numbers.
+    order = np.argsort(-carries, kind="stable")
+    fractions = np.zeros(problem.n_links)
+    hand_out(problem.arrays, problem.sender, order, fractions)
+    return _certified(problem, fractions, start)
+
+
+def offload_nothing(problem: StepProblem) -> StepSolution:
+    """No datapoint moves: the schemes without offloading."""
+    return _certified(problem, np.zeros(problem.n_links), perf_counter())
+
+
+def _certified(problem: StepProblem, fractions: FloatArray, start: float) -> StepSolution:
+    """Certify with the prices a full receiver shows: −g_i where R_i = cap_i, zero elsewhere."""
+    received = np.bincount(problem.receiver, weights=problem.useful * fractions, minlength=problem.n_receivers)
+    g = np.empty(problem.n_receivers)
+    gradient(problem.data + received, problem.unsampled_data, problem.gradient_norm, problem.gradient_noise, g)
+    full = received >= problem.capacity * (1 - 1e-9)
+    prices = np.where(full, -g, 0.0)
+    return certified(problem, fractions, prices, seconds=perf_counter() - start, heuristic=True)

@@ -1,0 +1,124 @@
+"""What a horizon answers: the transfers of each step, and what they are worth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.arrays import FloatArray, IntArray
+from solver.eligibility import Obstacle
+from solver.solution import Status
+
+__all__ = ["Plan", "StepPlan"]
+
+
+@dataclass(frozen=True, eq=False)
+class StepPlan:
+    """One step of a plan.
+
+    Attributes:
+        step: t, from 1.
+        source, target, fraction: transfer j moves the share fraction[j] = Φ of source[j]'s data to target[j].
+        datapoints: D_k·Φ, how many the source draws and sends.
+        useful: D_k·Φ·(1 − Λ), how many of them the target is expected to keep.
+        received: R_i of each sampled device, in the order they were sampled in.
+        sampled_data: D_i(t) of each sampled device, after this step.
+        gradient_norm: ‖∇F̄(t)‖ the step reckoned with.
+        sampling_term, statistical_term: (a) and (b) of eq. (26).
+        relative_gap: certified distance from this step's optimum.
+        max_violation: worst relative breach of a constraint.
+        status: see `solver.solution.Status`.
+        iterations: of the solver.
+        receiver_prices: μ_i, what one datapoint more of capacity would take off the objective.
+    """
+
+    step: int
+    source: IntArray
+    target: IntArray
+    fraction: FloatArray
+    datapoints: FloatArray
+    useful: FloatArray
+    received: FloatArray
+    sampled_data: FloatArray
+    gradient_norm: float
+    sampling_term: float
+    statistical_term: float
+    relative_gap: float
+    max_violation: float
+    status: Status
+    iterations: int
+    receiver_prices: FloatArray
+
+    @property
+    def objective(self) -> float:
+        """Terms (a) + (b) of eq. (26)."""
+        return self.sampling_term + self.statistical_term
+
+    def matrix(self, n_devices: int) -> FloatArray:
+        """Φ(t) as a dense N×N matrix."""
+        phi = np.zeros((n_devices, n_devices))
+        phi[self.source, self.target] = self.fraction
+        return phi
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Offloading for a horizon.
+
+    Attributes:
+        n_devices: N.
+        sampled: the sampled devices, in the order of choice.
+        steps: one entry for each t; empty if infeasible.
+        obstacles: why it is infeasible, device by device; empty otherwise.
+        seconds: wall time.
+    """
+
+    n_devices: int
+    sampled: IntArray
+    steps: tuple[StepPlan, ...]
+    obstacles: tuple[Obstacle, ...]
+    seconds: float
+
+    @property
+    def status(self) -> Status:
+        """The weakest status among the steps."""
+        if self.obstacles:
+            return Status.INFEASIBLE
+        found = {step.status for step in self.steps}
+        for status in (Status.TIME_LIMIT, Status.FEASIBLE):
+            if status in found:
+                return status
+        return Status.OPTIMAL
+
+    @property
+    def objective(self) -> float | None:
+        """Eq. (26): the mean over steps; None if infeasible."""
+        return _mean([step.objective for step in self.steps])
+
+    @property
+    def sampling_term(self) -> float | None:
+        """Term (a), mean over steps: what is lost by not training on the unsampled devices' data."""
+        return _mean([step.sampling_term for step in self.steps])
+
+    @property
+    def statistical_term(self) -> float | None:
+        """Term (b), mean over steps: the statistical error of the sampled devices' finite data."""
+        return _mean([step.statistical_term for step in self.steps])
+
+    @property
+    def relative_gap(self) -> float | None:
+        """The worst over steps; None if infeasible."""
+        return max((step.relative_gap for step in self.steps), default=None)
+
+    @property
+    def max_violation(self) -> float | None:
+        """The worst over steps; None if infeasible."""
+        return max((step.max_violation for step in self.steps), default=None)
+
+    @property
+    def datapoints_moved(self) -> float:
+        """All datapoints sent over D2D links."""
+        return float(sum(step.datapoints.sum() for step in self.steps))
+
+
+def _mean(values: list[float]) -> float | None:
+    return float(np.mean(values)) if values else None

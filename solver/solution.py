@@ -1,0 +1,120 @@
+"""Answers that prove themselves: objective, gap and violation recomputed from the problem."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from solver.arrays import FloatArray
+from solver.kernels.certificate import certify
+from solver.problem import StepProblem
+
+__all__ = ["OPTIMALITY_GAP", "Status", "StepSolution", "certified"]
+
+# The relative gap up to which an answer may be called optimal.
+OPTIMALITY_GAP = 1e-6
+
+
+class Status(StrEnum):
+    """What an answer is. Values, never exceptions.
+
+    `optimal` is only said of an answer whose certificate shows a relative gap of at most `OPTIMALITY_GAP`;
+    `feasible` keeps every constraint without that proof (a baseline's offloading, say); `time_limit` is the best
+    found in the time given, feasible too; `infeasible` comes with the devices and reasons.
+    """
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    TIME_LIMIT = "time_limit"
+    INFEASIBLE = "infeasible"
+
+
+@dataclass(frozen=True, eq=False)
+class StepSolution:
+    """Fractions for one step, with their certificate.
+
+    Attributes:
+        problem: what was solved.
+        fractions: Φ_l of each link of the problem.
+        receiver_prices: μ_i ≥ 0, what a datapoint more of capacity would be worth; the proof rests on them.
+        received: R_i, useful datapoints each sampled device receives.
+        sampling_term: term (a) of eq. (26).
+        statistical_term: term (b) of eq. (26).
+        gap: how far the objective can lie above the optimum, absolute.
+        max_violation: worst relative breach of a constraint.
+        status: see `Status`.
+        iterations: of the solver; 0 where presolve settled everything.
+        seconds: wall time.
+    """
+
+    problem: StepProblem
+    fractions: FloatArray
+    receiver_prices: FloatArray
+    received: FloatArray
+    sampling_term: float
+    statistical_term: float
+    gap: float
+    max_violation: float
+    status: Status
+    iterations: int
+    seconds: float
+
+    @property
+    def objective(self) -> float:
+        """Terms (a) + (b) of eq. (26)."""
+        return self.sampling_term + self.statistical_term
+
+    @property
+    def lower_bound(self) -> float:
+        """No plan for this step has a smaller objective."""
+        return self.objective - self.gap
+
+    @property
+    def relative_gap(self) -> float:
+        """(objective − lower bound) / objective."""
+        return self.gap / self.objective if self.gap > 0 else 0.0
+
+
+def certified(
+    problem: StepProblem,
+    fractions: FloatArray,
+    receiver_prices: FloatArray,
+    *,
+    iterations: int = 0,
+    seconds: float = 0.0,
+    out_of_time: bool = False,
+    heuristic: bool = False,
+) -> StepSolution:
+    """Certify any solver's answer; the status follows from the certificate, not from the solver's word.
+
+    A `heuristic` answer is called feasible even where it happens to be optimal.
+    """
+    received = np.empty(problem.n_receivers)
+    sampling, statistical, gap, violation = certify(
+        problem.arrays,
+        problem.receive_capacity,
+        problem.data_ceiling,
+        fractions,
+        receiver_prices,
+        received,
+    )
+    objective = sampling + statistical
+    if gap <= OPTIMALITY_GAP * objective and not heuristic:
+        status = Status.OPTIMAL
+    elif out_of_time:
+        status = Status.TIME_LIMIT
+    else:
+        status = Status.FEASIBLE
+    return StepSolution(
+        problem,
+        fractions,
+        receiver_prices,
+        received,
+        sampling,
+        statistical,
+        gap,
+        violation,
+        status,
+        iterations,
+        seconds,
+    )

@@ -1,0 +1,103 @@
+"""Where a horizon stands: all that the next step needs besides the conditions.
+
+Eq. (8), Λ_ki(t) = Λ_ki(t−1) + (1 − Λ_ki(t−1))·Φ_ki(t), is 1 − Λ_ki(t) = (1 − λ_ki)·Π_s (1 − Φ_ki(s)). So what has to
+be remembered of an ordered pair is the product, the share of its data still *unsent*, and it is kept while the link
+comes and goes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solver.arrays import FloatArray, IntArray
+from solver.errors import InvalidInputError
+from solver.network import Network
+from solver.schedule import Schedule
+from solver.subgraph import Subgraph, pair_keys
+from solver.validation import as_column, as_count, as_device_set, as_indices, reject_first
+
+__all__ = ["HorizonState", "start"]
+
+
+@dataclass(frozen=True, eq=False)
+class HorizonState:
+    """A horizon after `step` steps.
+
+    Attributes:
+        step: t, the steps done.
+        sampled: the sampled devices.
+        data: D_i(t) of each sampled device.
+        source, target, unsent: the ordered pairs that have offloaded, and Π(1 − Φ) of each.
+    """
+
+    step: int
+    sampled: IntArray
+    data: FloatArray
+    source: IntArray
+    target: IntArray
+    unsent: FloatArray
+
+    def __post_init__(self) -> None:
+        step = as_count(self.step, "state.step", low=0)
+        sampled = as_indices(self.sampled, "state.sampled")
+        if sampled.size == 0:
+            raise InvalidInputError("sampled", "must name at least one device")
+        data = as_column(self.data, "state.data", length=sampled.size)
+        reject_first(data == 0, sampled, "sampled", "holds no data")
+        source = as_indices(self.source, "state.source")
+        target = as_indices(self.target, "state.target")
+        if target.size != source.size:
+            raise InvalidInputError("state.target", f"must have {source.size} entries, has {target.size}")
+        unsent = as_column(self.unsent, "state.unsent", length=source.size, high=1.0)
+        for field, value in zip(fields(self), (step, sampled, data, source, target, unsent), strict=True):
+            object.__setattr__(self, field.name, value)
+
+    def unsent_along(self, subgraph: Subgraph) -> FloatArray:
+        """Π(1 − Φ) of each link of the subgraph; 1 for pairs that have not offloaded yet."""
+        unsent = np.ones(subgraph.source.size)
+        if self.source.size and unsent.size:
+            known = pair_keys(self.source, self.target, len(subgraph.network))
+            wanted = subgraph.keys
+            order = np.argsort(known)
+            place = np.minimum(np.searchsorted(known, wanted, sorter=order), known.size - 1)
+            found = known[order[place]] == wanted
+            unsent[found] = self.unsent[order[place[found]]]
+        return unsent
+
+    def after(self, step: int, data: FloatArray, subgraph: Subgraph, unsent: FloatArray) -> "HorizonState":
+        """The state after more steps along a subgraph; pairs whose link is away stay as they were."""
+        touched = unsent < 1.0
+        away = ~np.isin(pair_keys(self.source, self.target, len(subgraph.network)), subgraph.keys)
+        return HorizonState(
+            step,
+            self.sampled,
+            data,
+            np.concatenate((self.source[away], subgraph.source[touched])),
+            np.concatenate((self.target[away], subgraph.target[touched])),
+            np.concatenate((self.unsent[away], unsent[touched])),
+        )
+
+    def to_lists(self) -> dict[str, Any]:
+        """Plain numbers and lists, as JSON stores them; floats survive the round trip to the last bit."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value if isinstance(value, int) else value.tolist() for name, value in values.items()}
+
+    @classmethod
+    def from_lists(cls, lists: Mapping[str, Any]) -> "HorizonState":
+        """The state `to_lists` wrote."""
+        names = [field.name for field in fields(cls)]
+        missing = [name for name in names if name not in lists]
+        if missing:
+            raise InvalidInputError(f"state.{missing[0]}", "is missing")
+        return cls(**{name: lists[name] for name in names})
+
+
+def start(network: Network | Schedule, sampled: npt.ArrayLike) -> HorizonState:
+    """The state before the first step: D_i(0), nothing offloaded yet."""
+    base = Schedule.of(network).network
+    devices = as_device_set(sampled, "sampled", n_devices=len(base))
+    none = np.empty(0, np.int64)
+    return HorizonState(0, devices, base.devices.data[devices], none, none, np.empty(0))

@@ -1,0 +1,68 @@
+"""The links into a sampled set under one topology: what a step's problem is made of."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.arrays import FloatArray, IntArray
+from solver.kernels.subgraph import group_by_sender
+from solver.network import Network
+
+__all__ = ["Subgraph", "pair_keys"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """Links from unsampled devices with data to sampled ones, grouped by sender, eqs. (13)–(15).
+
+    Attributes:
+        network: the conditions it was taken from.
+        sampled: the sampled devices.
+        offsets: sender k's links are offsets[k]:offsets[k + 1].
+        receiver: position of each link's target in `sampled`.
+        source, target: each link's ends.
+        held: D_k of each link's sender, constant since offloading copies.
+        fresh: D_k(1 − λ_ki), the useful datapoints of a link before any offloading.
+        cost: ψ of each link.
+        budget: Ψ_k/D_k of each sender.
+    """
+
+    network: Network
+    sampled: IntArray
+    offsets: IntArray
+    receiver: IntArray
+    source: IntArray
+    target: IntArray
+    held: FloatArray
+    fresh: FloatArray
+    cost: FloatArray
+    budget: FloatArray
+
+    @classmethod
+    def of(cls, network: Network, sampled: IntArray) -> "Subgraph":
+        """Gather the links into `sampled`, in O(devices + those links)."""
+        links, data = network.links, network.devices.data
+        senders, offsets, receiver, link = group_by_sender(network.incoming, links.source, data, sampled)
+        held = np.repeat(data[senders], np.diff(offsets))
+        return cls(
+            network=network,
+            sampled=sampled,
+            offsets=offsets,
+            receiver=receiver,
+            source=links.source[link],
+            target=links.target[link],
+            held=held,
+            fresh=held * (1.0 - links.similarity[link]),
+            cost=links.transmit_cost[link],
+            budget=network.devices.transmit_budget[senders] / data[senders],
+        )
+
+    @property
+    def keys(self) -> IntArray:
+        """A number for each link's ordered pair of devices."""
+        return pair_keys(self.source, self.target, len(self.network))
+
+
+def pair_keys(source: IntArray, target: IntArray, n_devices: int) -> IntArray:
+    """A number for each ordered pair of devices."""
+    return target * np.int64(n_devices) + source
