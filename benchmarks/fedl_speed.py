@@ -93,17 +93,13 @@ def best_of(repetitions: int, work: Callable[[], object]) -> float:
     return min(times)
 
 
-def flower_round(
-    python: Path, images: list[np.ndarray], labels: list[np.ndarray]
-) -> tuple[float, str] | None:
+def flower_round(python: Path, images: list[np.ndarray], labels: list[np.ndarray]) -> tuple[float, str] | None:
     """Time Flower's rounds in its own environment; None if it is not installed there."""
     if not python.is_file():
         return None
     with tempfile.TemporaryDirectory() as folder:
         task = Path(folder) / "task.npz"
-        columns = {f"images{i}": x for i, x in enumerate(images)} | {
-            f"labels{i}": y for i, y in enumerate(labels)
-        }
+        columns = {f"images{i}": x for i, x in enumerate(images)} | {f"labels{i}": y for i, y in enumerate(labels)}
         np.savez(
             task,
             **columns,  # type: ignore[arg-type]
@@ -155,9 +151,7 @@ def main() -> None:
     name, images = the_images()
     generator = np.random.default_rng(0)
     data = [generator.choice(len(images), DATAPOINTS) for _ in range(DEVICES)]
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     print(f"{platform.machine()}, {arguments.threads} threads, Python {platform.python_version()}, ", end="")
     print(f"torch {torch.__version__}, commit {commit.stdout.strip() or 'unknown'}, seed 0, {name}")
     print(f"largest difference to torch after an epoch: {check(images, data):.1e}")

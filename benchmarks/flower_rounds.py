@@ -69,9 +69,7 @@ class Device(NumPyClient):  # type: ignore[misc, unused-ignore]
             self.epochs, self.batch = int(file["epochs"]), int(file["batch"])
             self.rate = float(file["rate"])
 
-    def fit(
-        self, parameters: list[np.ndarray], config: object
-    ) -> tuple[list[np.ndarray], int, dict[str, float]]:
+    def fit(self, parameters: list[np.ndarray], config: object) -> tuple[list[np.ndarray], int, dict[str, float]]:
         """Train from the global parameters."""
         model = Cnn()
         with torch.no_grad():

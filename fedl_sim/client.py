@@ -64,8 +64,6 @@ def local_steps(
         generator = stream(seed, "train", scheme, device, t)
         order = generator.permutation(indices)
         key = int(generator.integers(2**63))
-        w = engine.train_epoch(
-            w, order, batch_size=settings.batch_size, learning_rate=settings.learning_rate, key=key
-        )
+        w = engine.train_epoch(w, order, batch_size=settings.batch_size, learning_rate=settings.learning_rate, key=key)
         processed += len(indices)
         yield LocalUpdate(device, w, processed)

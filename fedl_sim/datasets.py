@@ -78,10 +78,7 @@ def load_data_set(name: str, *, folders: Iterable[Path] | None = None, fetch: Fe
     if name not in _MD5:
         raise DataSetError(f"unknown data set {name!r}; known: {', '.join(DATA_SETS)}")
     places = list(folders) if folders is not None else _default_folders()
-    arrays = [
-        read_idx_gz(_find(name, file, md5, places, fetch))
-        for file, md5 in zip(_FILES, _MD5[name], strict=True)
-    ]
+    arrays = [read_idx_gz(_find(name, file, md5, places, fetch)) for file, md5 in zip(_FILES, _MD5[name], strict=True)]
     scale, shift = _standardisation(arrays[0])
     train, test = (_images(arrays[i], arrays[i + 1], scale, shift) for i in (0, 2))
     return DataSet(name, train, test)
@@ -118,9 +115,7 @@ def _find(name: str, file: str, md5: str, folders: list[Path], fetch: Fetch) -> 
 def _checked(raw: bytes, md5: str, path: Path) -> bytes:
     found = hashlib.md5(raw, usedforsecurity=False).hexdigest()
     if found != md5:
-        raise DataSetError(
-            f"{path} is damaged: its MD5 is {found}, the published one {md5}; delete it and try again"
-        )
+        raise DataSetError(f"{path} is damaged: its MD5 is {found}, the published one {md5}; delete it and try again")
     return raw
 
 

@@ -39,9 +39,7 @@ class Images:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def features(
-        self, indices: NDArray[np.int64], dtype: type[np.floating] = np.float32
-    ) -> NDArray[np.floating]:
+    def features(self, indices: NDArray[np.int64], dtype: type[np.floating] = np.float32) -> NDArray[np.floating]:
         """Return x of these rows, shape (len(indices), side²)."""
         x: NDArray[np.floating] = self.pixels[indices].astype(dtype) * dtype(self.scale) + dtype(self.shift)
         return x

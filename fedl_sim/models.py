@@ -35,9 +35,7 @@ class Cnn:
 
     def __post_init__(self) -> None:
         if min(self.side, self.first_channels, self.second_channels, self.hidden) < 1 or self.classes < 2:
-            raise ValueError(
-                "a CNN needs a positive side, channels and hidden width, and at least two classes"
-            )
+            raise ValueError("a CNN needs a positive side, channels and hidden width, and at least two classes")
         if not 1 <= self.first_kernel <= 8 or self.second_kernel < 1:
             raise ValueError("the first kernel must be 1 to 8 wide, the second at least 1")
         if not 0 <= self.dropout < 1:
@@ -131,9 +129,7 @@ def parameter_count(model: Model) -> int:
     return sum(math.prod(shape) for _, shape in model.parameter_shapes)
 
 
-def initial_parameters(
-    model: Model, generator: np.random.Generator, dtype: DTypeLike = np.float32
-) -> FloatArray:
+def initial_parameters(model: Model, generator: np.random.Generator, dtype: DTypeLike = np.float32) -> FloatArray:
     """Draw w(0): uniform within ±1/√fan-in per layer; zeros for softmax regression, which is convex."""
     if isinstance(model, Softmax):
         return np.zeros(parameter_count(model), dtype)

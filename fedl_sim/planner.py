@@ -99,9 +99,7 @@ class Planner:
             reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])
             raise SimulationError(f"the sampled devices cannot go on: {reasons}")
         if self._method not in _BASELINES:
-            self.worst_relative_gap = max(
-                self.worst_relative_gap, *(step.relative_gap for step in period.steps)
-            )
+            self.worst_relative_gap = max(self.worst_relative_gap, *(step.relative_gap for step in period.steps))
         return [self._planned(step) for step in period.steps]
 
     def _planned(self, step: StepPlan) -> PlannedStep:

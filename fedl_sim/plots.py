@@ -56,9 +56,7 @@ def _accuracy(axes: "Axes", summaries: Sequence[SchemeSummary]) -> None:
         mean, deviation = np.array(summary.accuracy), np.array(summary.accuracy_deviation)
         k = np.arange(len(mean))
         (line,) = axes.plot(k, mean, marker="o", markersize=3, label=summary.scheme)
-        axes.fill_between(
-            k, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.12, linewidth=0
-        )
+        axes.fill_between(k, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.12, linewidth=0)
     axes.set(xlabel="aggregation", ylabel="test accuracy", ylim=(0, 1), title="Accuracy (mean ± deviation)")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
@@ -69,9 +67,7 @@ def _moved(axes: "Axes", summaries: Sequence[SchemeSummary]) -> None:
     moved = [s.moved for s in summaries]
     axes.barh(rows, moved, color="lightgrey", label="sent")
     axes.barh(rows, [s.useful for s in summaries], height=0.5, label="kept by receivers")
-    axes.plot(
-        [s.predicted_useful for s in summaries], rows, "k|", markersize=14, label="predicted by the plan"
-    )
+    axes.plot([s.predicted_useful for s in summaries], rows, "k|", markersize=14, label="predicted by the plan")
     axes.set_yticks(rows, [s.scheme for s in summaries])
     axes.invert_yaxis()
     axes.set(xlabel="datapoints", title="Data moved between devices")

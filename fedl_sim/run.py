@@ -5,7 +5,7 @@ next period, as an orchestrator would tell the service.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class RunSettings:
 
     sample_size: int = 5
     aggregations: int = 10
-    training: TrainingSettings = TrainingSettings()
+    training: TrainingSettings = field(default_factory=TrainingSettings)
     threads: int = 1
 
     def __post_init__(self) -> None:
@@ -126,8 +126,7 @@ def run_scheme(
             on_aggregation(record)
     first = realisation.partition.sizes
     devices = tuple(
-        DeviceRecord(i, int(first[i]), len(holdings.data(i)) - int(first[i]), processed[i])
-        for i in sampled.tolist()
+        DeviceRecord(i, int(first[i]), len(holdings.data(i)) - int(first[i]), processed[i]) for i in sampled.tolist()
     )
     return SchemeRun(
         scheme=scheme.name,

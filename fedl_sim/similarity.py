@@ -40,9 +40,7 @@ def similar_radius(
     return float(np.quantile(np.linalg.norm(gaps, axis=1), quantile))
 
 
-def nearest_same_label(
-    images: Images, points: NDArray[np.int64], held: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def nearest_same_label(images: Images, points: NDArray[np.int64], held: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return each point's distance to the nearest held datapoint of its own label; ∞ where there is none."""
     nearest = np.full(len(points), np.inf)
     held = np.unique(held)
@@ -94,9 +92,7 @@ def estimate_similarity(
         points = np.concatenate(sent)
         if len(points) == 0:
             continue
-        near = (
-            nearest_same_label(images, points, held) <= radius if len(held) else np.zeros(len(points), bool)
-        )
+        near = nearest_same_label(images, points, held) <= radius if len(held) else np.zeros(len(points), bool)
         ends = np.cumsum([len(s) for s in sent])
         for link, start, end in zip(links, np.concatenate([[0], ends[:-1]]), ends, strict=True):
             if end > start:

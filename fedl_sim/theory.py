@@ -79,9 +79,7 @@ def measure_theorem_1(
         bound += float(np.linalg.norm(zeta)) / smoothness
 
         v = v - learning_rate * engine.gradient(v, everything).gradient
-        local = [
-            w_i - learning_rate * engine.gradient(w_i, d).gradient for w_i, d in zip(local, data, strict=True)
-        ]
+        local = [w_i - learning_rate * engine.gradient(w_i, d).gradient for w_i, d in zip(local, data, strict=True)]
         sizes = np.array([len(d) for d in data], np.float64)
         weights = weights + sizes
         w = np.tensordot(weights / weights.sum(), np.stack(local), 1)
@@ -94,9 +92,7 @@ def measure_theorem_1(
     return GapAndBound(np.array(gaps), np.array(bounds))
 
 
-def _deviations(
-    engine: Engine, w: Vector, data: Sequence[Indices], everything: Indices
-) -> tuple[Vector, Vector]:
+def _deviations(engine: Engine, w: Vector, data: Sequence[Indices], everything: Indices) -> tuple[Vector, Vector]:
     """Return ζ(w) (Def. 1) and ‖∇F(w|D_i) − ∇F(w|D_N) − ζ(w)‖ of each sampled device (Def. 2)."""
     own = np.stack([engine.gradient(w, d).gradient for d in data])
     sizes = np.array([len(d) for d in data], np.float64)

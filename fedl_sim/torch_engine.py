@@ -162,9 +162,7 @@ class TorchEngine:
         if parameters.shape != (self.parameter_count,):
             raise ValueError(f"expected {self.parameter_count} parameters, not shape {parameters.shape}")
         with torch.no_grad():
-            nn.utils.vector_to_parameters(
-                torch.from_numpy(parameters).to(self._dtype).clone(), self._parameters
-            )
+            nn.utils.vector_to_parameters(torch.from_numpy(parameters).to(self._dtype).clone(), self._parameters)
 
     def _vector(self, tensors: Any) -> FloatArray:
         vector: FloatArray = torch.cat([t.reshape(-1) for t in tensors]).numpy().copy()
@@ -177,9 +175,7 @@ def _reset(module: nn.Module) -> None:
         reset()
 
 
-def torch_engine(
-    model: Model, train: Images, test: Images, dtype: type[np.floating] = np.float32
-) -> TorchEngine:
+def torch_engine(model: Model, train: Images, test: Images, dtype: type[np.floating] = np.float32) -> TorchEngine:
     """Return the reference engine for a built-in model, starting from the same w(0) as the compiled one."""
     module = torch_module(model).to(torch.float64 if dtype is np.float64 else torch.float32)
     return TorchEngine(module, train, test, initial=lambda g: initial_parameters(model, g, dtype))

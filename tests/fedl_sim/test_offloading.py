@@ -40,7 +40,9 @@ def test_useful_data_and_coverage_follow_the_recursion() -> None:
     for seed in range(runs):
         held = holdings()
         for step, fraction in enumerate(fractions):
-            useful[seed, step] = held.move([Transfer(source, 1, fraction)], [1.0], seed=seed, scheme="s", step=step).useful
+            useful[seed, step] = held.move(
+                [Transfer(source, 1, fraction)], [1.0], seed=seed, scheme="s", step=step
+            ).useful
     uncovered = 1 - base.mean()
     for step, fraction in enumerate(fractions):
         predicted = fraction * data * uncovered

@@ -28,9 +28,7 @@ def test_by_default_the_split_is_shared_out() -> None:
 
 
 def test_labels_are_spread_evenly() -> None:
-    counts = partition_by_labels(DIGITS, 2000, np.random.default_rng(3), mean_datapoints=10).label_counts(
-        DIGITS
-    )
+    counts = partition_by_labels(DIGITS, 2000, np.random.default_rng(3), mean_datapoints=10).label_counts(DIGITS)
     share = (counts > 0).mean(axis=0)
     np.testing.assert_allclose(share, 0.3, atol=0.05)
 
@@ -44,9 +42,7 @@ def test_memory_is_one_integer_per_datapoint() -> None:
 @pytest.mark.parametrize(("labels", "mean"), [(0, 10), (11, 10), (3, 0)])
 def test_impossible_settings_are_refused(labels: int, mean: float) -> None:
     with pytest.raises(ValueError, match=r"labels|mean"):
-        partition_by_labels(
-            DIGITS, 3, np.random.default_rng(0), mean_datapoints=mean, labels_per_device=labels
-        )
+        partition_by_labels(DIGITS, 3, np.random.default_rng(0), mean_datapoints=mean, labels_per_device=labels)
 
 
 def test_starts_must_fit_the_indices() -> None:

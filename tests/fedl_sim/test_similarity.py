@@ -64,9 +64,7 @@ def test_only_links_are_estimated_and_seeds_decide() -> None:
     partition = partition_by_labels(DIGITS, 30, generator, mean_datapoints=40)
     topology = random_topology("erdos-renyi", 30, generator)
     radius = similar_radius(DIGITS, generator, quantile=0.3)
-    one, same = (
-        estimate_similarity(DIGITS, partition, topology, radius, np.random.default_rng(9)) for _ in range(2)
-    )
+    one, same = (estimate_similarity(DIGITS, partition, topology, radius, np.random.default_rng(9)) for _ in range(2))
     assert one.shape == (topology.n_links,)
     assert np.all((one >= 0) & (one <= 1))
     assert 0 < one.mean() < 1
