@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -204,16 +205,17 @@ def _show(experiment: Experiment, console: Console) -> None:
     table = Table(
         title=f"{settings.data_set}, {settings.model_name}, S = {settings.run.sample_size}, "
         f"K = {settings.run.aggregations}, τ = {settings.run.training.aggregation_period}, "
-        f"{len(settings.seeds)} seed(s)"
+        f"{len(settings.seeds)} seed(s)",
+        box=SIMPLE_HEAD,
     )
     table.add_column("scheme", no_wrap=True)
-    for heading in ("runs", "accuracy", "±", f"K to {settings.target:g}", "trained", "moved", "kept", "cost"):
+    for heading in ("runs", "accuracy", f"K→{settings.target:g}", "trained", "moved", "kept", "cost"):
         table.add_column(heading, justify="right", no_wrap=True)
     for summary in experiment.summaries:
         table.add_row(*_row(summary))
     console.print(table)
     console.print(
-        f"K to {settings.target:g}: aggregations to that accuracy, or in brackets the share of runs that reached it. "
+        f"K→{settings.target:g}: aggregations to that accuracy, or in brackets the share of runs that reached it. "
         "Trained, moved, kept: datapoints."
     )
 
@@ -223,8 +225,7 @@ def _row(summary: SchemeSummary) -> tuple[str, ...]:
     return (
         summary.scheme,
         str(summary.runs),
-        f"{summary.accuracy[-1]:.4f}",
-        f"{summary.accuracy_deviation[-1]:.4f}",
+        f"{summary.accuracy[-1]:.3f} ± {summary.accuracy_deviation[-1]:.3f}",
         f"({summary.reached:.0%})" if reached is None else f"{reached:.1f}",
         f"{summary.processed:.0f}",
         f"{summary.moved:.0f}",

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["save_plots"]
 
 _WIDTH, _HEIGHT = 7.0, 4.2
-_MAX_DEVICES = 40  # more bars than this are a smear; schemes that train everybody are left out anyway
+_MAX_DEVICES = 20  # schemes that train (nearly) everybody would drown the others
+_BAR_HEIGHT = 0.2
 
 
 def save_plots(
@@ -38,11 +39,13 @@ def save_plots(
     # A fixed salt keeps SVG identifiers, and so the files, the same from run to run.
     with rc_context({"svg.hashsalt": "fedsift", "svg.fonttype": "none"}):
         figures: dict[str, Figure] = {}
+        shown = _first_of_each_scheme(runs)
         for name in ("accuracy", "moved", "trained"):
-            figures[name] = Figure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+            bars = sum(len(run.devices) for run in shown) if name == "trained" else 0
+            figures[name] = Figure(figsize=(_WIDTH, max(_HEIGHT, _BAR_HEIGHT * bars)), layout="constrained")
         _accuracy(figures["accuracy"].subplots(), summaries)
         _moved(figures["moved"].subplots(), summaries)
-        _trained(figures["trained"].subplots(), runs)
+        _trained(figures["trained"].subplots(), shown)
         for name, figure in figures.items():
             for extension in formats:
                 path = folder / f"{name}.{extension}"
@@ -74,24 +77,23 @@ def _moved(axes: "Axes", summaries: Sequence[SchemeSummary]) -> None:
     axes.legend(fontsize="small")
 
 
-def _trained(axes: "Axes", runs: Sequence[SchemeRun]) -> None:
-    """Stack what each trained device started with and received, first seed and draw of each scheme."""
-    labels: list[str] = []
-    own: list[int] = []
-    received: list[int] = []
-    seen: set[str] = set()
+def _first_of_each_scheme(runs: Sequence[SchemeRun]) -> list[SchemeRun]:
+    first: dict[str, SchemeRun] = {}
     for run in runs:
-        if run.scheme in seen or len(run.devices) > _MAX_DEVICES:
-            continue
-        seen.add(run.scheme)
-        for device in run.devices:
-            labels.append(f"{run.scheme} · {device.device}")
-            own.append(device.data)
-            received.append(device.received)
+        if len(run.devices) <= _MAX_DEVICES:
+            first.setdefault(run.scheme, run)
+    return list(first.values())
+
+
+def _trained(axes: "Axes", runs: Sequence[SchemeRun]) -> None:
+    """Stack what each trained device started with and what it received."""
+    labels = [f"{run.scheme} · {device.device}" for run in runs for device in run.devices]
+    own = [device.data for run in runs for device in run.devices]
+    received = [device.received for run in runs for device in run.devices]
     rows = np.arange(len(labels))
     axes.barh(rows, own, label="own data")
     axes.barh(rows, received, left=own, label="received and kept")
-    axes.set_yticks(rows, labels, fontsize=max(4.0, min(8.0, 220 / max(len(labels), 1))))
+    axes.set_yticks(rows, labels, fontsize="small")
     axes.invert_yaxis()
     axes.set(xlabel="datapoints held at the end", title="Who trained (scheme · device)")
     axes.legend(fontsize="small")
