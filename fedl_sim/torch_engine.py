@@ -4,6 +4,7 @@ The only module of this package that imports torch; everything else asks `fedl_s
 """
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,8 @@ def torch_module(model: Model) -> nn.Module:
 class TorchEngine:
     """Train and measure any module that maps images (batch, 1, side, side) to logits.
 
-    One resident module receives parameters in place. Modules with buffers (batch normalisation) are
+    One resident module receives parameters in place, behind a lock: torch brings its own threads. Modules
+    with buffers (batch normalisation) are
     refused: eq. (3) averages parameters only, and averaging running statistics is another algorithm.
     """
 
@@ -79,6 +81,7 @@ class TorchEngine:
         self._parameters = parameters
         self._initial = initial
         self._dtype = parameters[0].dtype
+        self._lock = Lock()
         self._numpy_dtype = np.float64 if self._dtype == torch.float64 else np.float32
 
     @property
@@ -99,6 +102,12 @@ class TorchEngine:
         self, parameters: FloatArray, order: Indices, *, batch_size: int, learning_rate: float, key: int
     ) -> FloatArray:
         """Return w after mini-batch gradient descent (eq. 2) through `order` once."""
+        with self._lock:
+            return self._train_epoch(parameters, order, batch_size, learning_rate, key)
+
+    def _train_epoch(
+        self, parameters: FloatArray, order: Indices, batch_size: int, learning_rate: float, key: int
+    ) -> FloatArray:
         self._load(parameters)
         self.module.train()
         with torch.random.fork_rng(devices=[]):
@@ -116,6 +125,10 @@ class TorchEngine:
 
     def gradient(self, parameters: FloatArray, indices: Indices) -> GradientMoments:
         """Measure F, ∇F and the mean ‖∇f‖² on these training datapoints, one datapoint at a time."""
+        with self._lock:
+            return self._gradient(parameters, indices)
+
+    def _gradient(self, parameters: FloatArray, indices: Indices) -> GradientMoments:
         self._load(parameters)
         self.module.eval()
         total = np.zeros(self.parameter_count)
@@ -131,6 +144,10 @@ class TorchEngine:
 
     def evaluate(self, parameters: FloatArray) -> Evaluation:
         """Measure loss and accuracy on the test split."""
+        with self._lock:
+            return self._evaluate(parameters)
+
+    def _evaluate(self, parameters: FloatArray) -> Evaluation:
         self._load(parameters)
         self.module.eval()
         loss = 0.0
