@@ -11,7 +11,6 @@ first round, which starts its workers, is not counted. The last line is JSON.
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from benchmarks.machine import describe
 from fedl_sim.client import TrainingSettings, local_steps
 from fedl_sim.compiled.engine import CompiledEngine
 from fedl_sim.datasets import load_data_set
@@ -151,9 +151,7 @@ def main() -> None:
     name, images = the_images()
     generator = np.random.default_rng(0)
     data = [generator.choice(len(images), DATAPOINTS) for _ in range(DEVICES)]
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    print(f"{platform.machine()}, {arguments.threads} threads, Python {platform.python_version()}, ", end="")
-    print(f"torch {torch.__version__}, commit {commit.stdout.strip() or 'unknown'}, seed 0, {name}")
+    print(f"{describe('torch', 'numba')}, {arguments.threads} threads, seed 0, {name}")
     print(f"largest difference to torch after an epoch: {check(images, data):.1e}")
 
     model = Cnn(28)

@@ -8,9 +8,9 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.interior_point import centre, iterate
 from solver.kernels.layout import Step
-from solver.kernels.step import attempt_full, finish, prepare, solve_packed, solve_step, target_gap
+from solver.kernels.step import attempt_full, finish, prepare, solve_and_check, solve_packed, target_gap
 from solver.problem import StepProblem
-from solver.solution import OPTIMALITY_GAP, StepSolution, certified
+from solver.solution import Status, StepSolution, certified, status_of
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "solve_fast", "solve_many"]
 
@@ -25,28 +25,51 @@ _LINK_ITERATIONS = 100_000
 def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit: float | None = None) -> StepSolution:
     """Solve the step to the given relative gap, or as far as the time limit (seconds) allows.
 
-    Whatever comes back is feasible and carries its certificate. Should the certificate fall short of optimality
-    without a time limit to blame, the reference solver is asked and the better answer returned.
+    Whatever comes back is feasible and carries its certificate. Should that fall short of optimality without a time
+    limit to blame, the reference solver is asked too, and the answer that proves more is returned.
     """
     start = perf_counter()
     fractions = np.empty(problem.n_links)
     received = np.empty(problem.n_receivers)
     prices = np.empty(problem.n_receivers)
-    if time_limit is None:
-        iterations, _ = solve_step(problem.arrays, tolerance, MAX_ITERATIONS, fractions, received, prices)
-        in_time = True
-    else:
-        iterations, in_time = _solve_within(problem.arrays, tolerance, start + time_limit, fractions, received, prices)
-    seconds = perf_counter() - start
-    answer = certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=not in_time)
-    if in_time and answer.relative_gap > OPTIMALITY_GAP:
-        # Imported here: CVXPY takes a second to load, and hardly any process ever needs it.
-        from solver.reference import solve_reference  # noqa: PLC0415
+    if time_limit is not None:
+        deadline = start + time_limit
+        iterations, in_time = _solve_within(problem.arrays, tolerance, deadline, fractions, received, prices)
+        seconds = perf_counter() - start
+        return certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=not in_time)
+    iterations, sampling, statistical, gap, violation = solve_and_check(
+        problem.arrays,
+        problem.receive_capacity,
+        problem.data_ceiling,
+        tolerance,
+        MAX_ITERATIONS,
+        fractions,
+        received,
+        prices,
+    )
+    answer = StepSolution(
+        problem,
+        fractions,
+        prices,
+        received,
+        sampling,
+        statistical,
+        gap,
+        violation,
+        status_of(gap, sampling + statistical),
+        iterations,
+        perf_counter() - start,
+    )
+    return answer if answer.status is Status.OPTIMAL else _second_opinion(answer)
 
-        other = solve_reference(problem)
-        if other.objective < answer.objective or other.gap < answer.gap:
-            return other
-    return answer
+
+def _second_opinion(answer: StepSolution) -> StepSolution:
+    """The better of this answer and the reference solver's."""
+    # Imported here: CVXPY takes a second to load, and hardly any process ever needs it.
+    from solver.reference import solve_reference  # noqa: PLC0415
+
+    other = solve_reference(answer.problem)
+    return min(answer, other, key=lambda one: one.gap)
 
 
 def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE) -> list[StepSolution]:

@@ -9,7 +9,14 @@ from solver.network import Devices, Links, Network
 from solver.problem import StepProblem
 from solver.state import start
 
-__all__ = ["FAMILIES", "random_network", "random_problem"]
+__all__ = ["BUDGETS", "FAMILIES", "random_network", "random_problem", "random_star"]
+
+# Ranges of θ_i and Ψ_i as shares of D_i, from budgets that hardly matter to budgets that rule everything.
+BUDGETS = {
+    "loose": ((0.05, 0.5), (0.02, 0.3)),
+    "tight": ((0.005, 0.05), (0.0004, 0.006)),
+    "scarce": ((0.005, 0.05), (0.00004, 0.0006)),
+}
 
 
 def random_network(
@@ -17,17 +24,21 @@ def random_network(
     n_devices: int,
     *,
     link_probability: float = 0.1,
-    receive: tuple[float, float] = (0.05, 0.5),
-    transmit: tuple[float, float] = (0.02, 0.3),
+    receive: tuple[float, float] = BUDGETS["loose"][0],
+    transmit: tuple[float, float] = BUDGETS["loose"][1],
     cost_spread: float = 0.5,
+    only_into: int | None = None,
 ) -> Network:
     """Devices of about 600 datapoints on a directed Erdős–Rényi graph.
 
     `receive` and `transmit` are ranges of θ_i and Ψ_i as shares of D_i; costs are log-normal around 1 with the
-    given spread (2.3 is about six orders of magnitude from end to end).
+    given spread (2.3 is about six orders of magnitude from end to end). `only_into` keeps only the links into that
+    many first devices, for networks too large to hold the others.
     """
     data = np.maximum(generator.normal(600, np.sqrt(0.2 * 600), n_devices).round(), 1.0)
-    source, target = _random_links(generator, n_devices, link_probability)
+    source, target = _random_links(
+        generator, n_devices, link_probability, n_devices if only_into is None else only_into
+    )
     devices = Devices(
         data=data,
         processing_capacity=data * generator.uniform(1.0, 6.0, n_devices),
@@ -55,10 +66,10 @@ def random_problem(family: str, seed: int, n_devices: int, sample_size: int) -> 
 
 
 def _random_links(
-    generator: np.random.Generator, n_devices: int, probability: float
+    generator: np.random.Generator, n_devices: int, probability: float, n_targets: int
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Each ordered pair with the given probability, drawn in O(links): geometric skips over the pairs in a row."""
-    pairs = n_devices * (n_devices - 1)
+    """Each ordered pair into the first targets with this probability, in O(links): geometric skips over the pairs."""
+    pairs = n_targets * (n_devices - 1)
     if probability <= 0 or pairs == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if probability >= 1:
@@ -69,6 +80,21 @@ def _random_links(
         chosen = chosen[chosen < pairs]
     target, source = np.divmod(chosen, max(n_devices - 1, 1))
     return source + (source >= target), target
+
+
+def random_star(budgets: str, seed: int, n_devices: int, sample_size: int, link_probability: float) -> StepProblem:
+    """The first step of sampling devices 0..S−1, with only the links into them drawn: any size for the price of one."""
+    generator = np.random.default_rng([seed, n_devices, sample_size, *budgets.encode()])
+    receive, transmit = BUDGETS[budgets]
+    network = random_network(
+        generator,
+        n_devices,
+        link_probability=link_probability,
+        receive=receive,
+        transmit=transmit,
+        only_into=sample_size,
+    )
+    return step_problem(network, start(network, np.arange(sample_size)))
 
 
 def _with(network: Network, **columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Network:
@@ -84,11 +110,11 @@ def _loose(generator: np.random.Generator, n: int) -> Network:
 
 
 def _tight(generator: np.random.Generator, n: int) -> Network:
-    return random_network(generator, n, receive=(0.005, 0.05), transmit=(0.0004, 0.006))
+    return random_network(generator, n, receive=BUDGETS["tight"][0], transmit=BUDGETS["tight"][1])
 
 
 def _scarce(generator: np.random.Generator, n: int) -> Network:
-    return random_network(generator, n, receive=(0.005, 0.05), transmit=(0.00004, 0.0006))
+    return random_network(generator, n, receive=BUDGETS["scarce"][0], transmit=BUDGETS["scarce"][1])
 
 
 def _dense(generator: np.random.Generator, n: int) -> Network:

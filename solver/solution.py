@@ -9,7 +9,7 @@ from solver.arrays import FloatArray
 from solver.kernels.certificate import certify
 from solver.problem import StepProblem
 
-__all__ = ["OPTIMALITY_GAP", "Status", "StepSolution", "certified"]
+__all__ = ["OPTIMALITY_GAP", "Status", "StepSolution", "certified", "status_of"]
 
 # The relative gap up to which an answer may be called optimal.
 OPTIMALITY_GAP = 1e-6
@@ -98,13 +98,6 @@ def certified(
         receiver_prices,
         received,
     )
-    objective = sampling + statistical
-    if gap <= OPTIMALITY_GAP * objective and not heuristic:
-        status = Status.OPTIMAL
-    elif out_of_time:
-        status = Status.TIME_LIMIT
-    else:
-        status = Status.FEASIBLE
     return StepSolution(
         problem,
         fractions,
@@ -114,7 +107,14 @@ def certified(
         statistical,
         gap,
         violation,
-        status,
+        status_of(gap, sampling + statistical, out_of_time=out_of_time, heuristic=heuristic),
         iterations,
         seconds,
     )
+
+
+def status_of(gap: float, objective: float, *, out_of_time: bool = False, heuristic: bool = False) -> Status:
+    """What an answer with this certified gap may be called."""
+    if gap <= OPTIMALITY_GAP * objective and not heuristic:
+        return Status.OPTIMAL
+    return Status.TIME_LIMIT if out_of_time else Status.FEASIBLE

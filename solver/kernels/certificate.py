@@ -19,7 +19,7 @@ from solver.kernels.compile import compiled
 from solver.kernels.layout import Step
 from solver.kernels.objective import gradient, terms
 
-__all__ = ["certify", "lower_bound_gap", "sender_earnings"]
+__all__ = ["certify", "lower_bound_gap", "measure", "sender_earnings"]
 
 
 @compiled
@@ -75,14 +75,13 @@ def lower_bound_gap(step: Step, R: FloatArray, g: FloatArray, mu: FloatArray) ->
 
 
 @compiled
-def certify(
-    step: Step, theta: FloatArray, ceiling: FloatArray, phi: FloatArray, mu: FloatArray, R: FloatArray
-) -> tuple[float, float, float, float]:
-    """Recompute everything about fractions phi from the step's own constraints; writes R.
+def measure(
+    step: Step, theta: FloatArray, ceiling: FloatArray, phi: FloatArray, R: FloatArray
+) -> tuple[float, float, float]:
+    """Recompute R, the objective's terms (a) and (b) and the worst violation from the step's own constraints.
 
-    Returns (a, b, gap, violation): the objective's terms, how far it can lie above the optimum, and the worst
-    relative breach of eqs. (9)–(12) and (17). Each is measured against its own right-hand side; where that is
-    zero, against the largest cost (budgets) or the data held (receive capacity).
+    The violation is the worst relative breach of eqs. (9)–(12) and (17). Each is measured against its own right-hand
+    side; where that is zero, against the largest cost (budgets) or the data held (receive capacity).
     """
     B, data = step.B, step.data
     worst = 0.0
@@ -103,14 +102,22 @@ def certify(
         if math.isnan(share) or math.isnan(spent):
             worst = math.inf
     x = np.empty(data.size)
-    g = np.empty(data.size)
     for i in range(data.size):
         x[i] = data[i] + R[i]
         if R[i] > theta[i]:
             worst = max(worst, (R[i] - theta[i]) / (theta[i] if theta[i] > 0.0 else data[i]))
         if x[i] > ceiling[i]:
             worst = max(worst, (x[i] - ceiling[i]) / max(ceiling[i], data[i]))
-    gradient(x, step.D_hat, step.G, step.gamma, g)
     sampling, statistical = terms(x, step.D_hat, step.G, step.gamma)
-    gap = max(lower_bound_gap(step, R, g, mu), 0.0)
-    return sampling, statistical, gap, worst
+    return sampling, statistical, worst
+
+
+@compiled
+def certify(
+    step: Step, theta: FloatArray, ceiling: FloatArray, phi: FloatArray, mu: FloatArray, R: FloatArray
+) -> tuple[float, float, float, float]:
+    """Everything there is to prove about fractions phi with prices mu: (a, b, gap, violation); writes R."""
+    sampling, statistical, worst = measure(step, theta, ceiling, phi, R)
+    g = np.empty(R.size)
+    gradient(step.data + R, step.D_hat, step.G, step.gamma, g)
+    return sampling, statistical, max(lower_bound_gap(step, R, g, mu), 0.0), worst

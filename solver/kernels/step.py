@@ -1,9 +1,11 @@
 """One step, start to finish: presolve, interior point, clean-up, certificate; and many steps in one call."""
 
+import math
+
 import numpy as np
 
-from solver.arrays import FloatArray, IntArray
-from solver.kernels.certificate import lower_bound_gap
+from solver.arrays import BoolArray, FloatArray, IntArray
+from solver.kernels.certificate import lower_bound_gap, measure
 from solver.kernels.compile import compiled
 from solver.kernels.interior_point import centre, iterate
 from solver.kernels.layout import Reduced, Step
@@ -11,7 +13,7 @@ from solver.kernels.objective import gradient, terms
 from solver.kernels.presolve import POOLED, SHARED, presolve
 from solver.kernels.repair import shrink_to_fit, spent
 
-__all__ = ["attempt_full", "finish", "prepare", "solve_packed", "solve_step", "target_gap"]
+__all__ = ["attempt_full", "finish", "prepare", "solve_and_check", "solve_packed", "solve_step", "target_gap"]
 
 # What clean-up may cost, relative to the objective: far below any tolerance asked for.
 _CLEANUP_COST = 1e-11
@@ -205,18 +207,33 @@ def finish(step: Step, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: Flo
     for i in range(n_receivers):
         x[i] = data[i] + R[i]
     gradient(x, step.D_hat, step.G, step.gamma, g)
-    # A full receiver's marginal datapoint is worth nothing: price it at −g_i where that proves more.
-    full_price = np.empty(n_receivers)
-    for i in range(n_receivers):
-        is_full = R[i] >= cap[i] * (1.0 - 1e-9)
+    return _best_gap(step, full, R, g, mu)
+
+
+@compiled
+def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: FloatArray) -> float:
+    """The gap the prices mu prove, or those with full receivers priced at −g_i if they prove more; writes mu.
+
+    A full receiver's marginal datapoint is worth nothing, and the iterations know its price only to their tolerance.
+    """
+    full_price = np.empty(R.size)
+    all_full = True
+    none_differs = True
+    for i in range(R.size):
         if full[i]:
             mu[i] = -g[i]
+        is_full = R[i] >= step.cap[i] * (1.0 - 1e-9)
         full_price[i] = -g[i] if is_full else mu[i]
-    gap = lower_bound_gap(step, R, g, mu)
-    other = lower_bound_gap(step, R, g, full_price)
-    if other < gap:
-        gap = other
-        mu[:] = full_price
+        all_full = all_full and is_full
+        none_differs = none_differs and full_price[i] == mu[i]
+    gap = math.inf
+    if not all_full:
+        gap = lower_bound_gap(step, R, g, mu)
+    if not none_differs or all_full:
+        other = lower_bound_gap(step, R, g, full_price)
+        if other < gap:
+            gap = other
+            mu[:] = full_price
     return max(gap, 0.0)
 
 
@@ -243,6 +260,23 @@ def solve_step(
         lam = np.empty((2, reduced.groups[-1, 0] + reduced.groups[-1, 1]))
         iterations, _ = iterate(step, reduced, target_gap(step, tolerance), max_iterations, s, z, lam, mu, True)
     return iterations, finish(step, reduced, s, mu, phi, R)
+
+
+@compiled
+def solve_and_check(
+    step: Step,
+    theta: FloatArray,
+    ceiling: FloatArray,
+    tolerance: float,
+    max_iterations: int,
+    phi: FloatArray,
+    R: FloatArray,
+    mu: FloatArray,
+) -> tuple[int, float, float, float, float]:
+    """`solve_step` and `certificate.measure` in one call: (iterations, a, b, gap, violation)."""
+    iterations, gap = solve_step(step, tolerance, max_iterations, phi, R, mu)
+    sampling, statistical, violation = measure(step, theta, ceiling, phi, R)
+    return iterations, sampling, statistical, gap, violation
 
 
 @compiled

@@ -1,0 +1,187 @@
+"""`make bench-solver`: the fast solver against raw Clarabel and CVXPY on the same instances, in one run.
+
+Correctness first: every answer is checked against CVXPY's objective, its own certificate and the constraints, and the
+run ends with an error if one fails. Then time: each solver gets a warm-up and is timed over repeated solves, whose
+median counts. Clarabel is timed from its own matrices (set-up and solve); CVXPY "reused" puts new numbers into a
+problem built once; CVXPY "new" builds and solves. The last line is one JSON object.
+
+Limits: one process, one thread; random networks of `solver.instances`, not recorded ones; the other solvers run at
+their own default tolerances (relative gap 1e-8), the fast one at 1e-8.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.machine import describe
+from benchmarks.rivals import ClarabelStep, ReusedStep
+from solver import StepSolution, plan_offloading, solve_fast, solve_many
+from solver.instances import BUDGETS, random_network, random_star
+from solver.reference import solve_reference
+
+CASES = [(100, 3), (100, 10), (800, 6), (800, 20), (3000, 20), (3000, 50), (100_000, 50)]
+GROWTH = [1_000, 10_000, 100_000, 1_000_000]
+SEED = 7
+
+
+def main() -> int:
+    """Check, time, print; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--quick", action="store_true", help="skip N = 3000 and 100,000, the long horizon and 10⁶ links"
+    )
+    quick = parser.parse_args().quick
+    # CVXPY warns where Clarabel stops short of its tolerance; the checks below judge the answers.
+    warnings.simplefilter("ignore", UserWarning)
+    print(describe("clarabel", "cvxpy", "numba", "numpy"), f"seed {SEED}", sep=", ")
+    report: dict[str, Any] = {
+        "cases": [_case(n, s, budgets) for n, s in CASES if not (quick and n > 800) for budgets in BUDGETS],
+        "horizon": _horizon(steps=10 if quick else 75),
+        "batch": _batch(),
+        "growth": [_growth(links) for links in (GROWTH[:-1] if quick else GROWTH)],
+        "cold_start_s": _cold_start(),
+    }
+    _print_table(report)
+    print(json.dumps(report))
+    return 0
+
+
+def _case(n_devices: int, sample_size: int, budgets: str) -> dict[str, object]:
+    # Erdős–Rényi with p = 0.1 as in the paper; at 100,000 devices each one knows about ten others.
+    probability = 0.1 if n_devices <= 3000 else 10 / n_devices
+    problem = random_star(budgets, SEED, n_devices, sample_size, probability)
+    answer, reference = solve_fast(problem), solve_reference(problem)
+    clarabel_step, reused = ClarabelStep.of(problem), ReusedStep(problem)
+    difference = _check(f"N={n_devices} S={sample_size} {budgets}", answer, reference.objective)
+    return {
+        "n_devices": n_devices,
+        "sample_size": sample_size,
+        "links": problem.n_links,
+        "budgets": budgets,
+        "fast_ms": _milliseconds(lambda: solve_fast(problem)),
+        "clarabel_ms": _milliseconds(clarabel_step.solve),
+        "cvxpy_reused_ms": _milliseconds(lambda: reused.solve(problem)),
+        "cvxpy_new_ms": _milliseconds(lambda: solve_reference(problem)),
+        "relative_gap": answer.relative_gap,
+        "objective_difference": difference,
+        "iterations": answer.iterations,
+    }
+
+
+def _horizon(steps: int) -> dict[str, object]:
+    """A whole plan, N=800, S=6: the fast solver against CVXPY, a new problem each step as the paper has it."""
+    results = {}
+    for budgets, (receive, transmit) in BUDGETS.items():
+        network = random_network(np.random.default_rng(SEED), 800, receive=receive, transmit=transmit)
+        sampled = np.random.default_rng(SEED).permutation(800)[:6]
+        fast = plan_offloading(network, sampled, horizon=steps)
+        slow = plan_offloading(network, sampled, horizon=steps, method="cvxpy")
+        if fast.max_violation > 1e-8 or fast.relative_gap > 1e-6:  # type: ignore[operator]
+            sys.exit(f"horizon {budgets}: gap {fast.relative_gap}, violation {fast.max_violation}")
+        results[budgets] = {
+            "fast_ms": _milliseconds(lambda n=network, s=sampled: plan_offloading(n, s, horizon=steps)),  # type: ignore[misc]
+            "cvxpy_ms": slow.seconds * 1e3,
+            "fast_objective": fast.objective,
+            "cvxpy_objective": slow.objective,
+        }
+    worst = min(results.values(), key=lambda r: r["cvxpy_ms"] / r["fast_ms"])  # type: ignore[operator]
+    return {
+        "n_devices": 800,
+        "sample_size": 6,
+        "steps": steps,
+        "fast_ms": worst["fast_ms"],
+        "cvxpy_ms": worst["cvxpy_ms"],
+        "by_budgets": results,
+    }
+
+
+def _batch() -> dict[str, float]:
+    """Every set of 5 out of ten devices, as label generation needs them: one call against one after another."""
+    problems = [random_star("tight", seed, 10, 5, 0.5) for seed in range(252)]
+    together, apart = solve_many(problems), [solve_fast(problem) for problem in problems]
+    for j, (one, other) in enumerate(zip(together, apart, strict=True)):
+        _check(f"batch {j}", one, other.objective)
+    return {
+        "problems": len(problems),
+        "batched_ms": _milliseconds(lambda: solve_many(problems)),
+        "one_by_one_ms": _milliseconds(lambda: [solve_fast(problem) for problem in problems]),
+    }
+
+
+def _growth(links: int) -> dict[str, float]:
+    """Time against links, S = 50, scarce budgets so that the iterations run."""
+    probability = 0.2
+    problem = random_star("scarce", SEED, max(int(links / (50 * probability)), 60), 50, probability)
+    answer = solve_fast(problem)
+    _check(f"{problem.n_links} links", answer, None)
+    milliseconds = _milliseconds(lambda: solve_fast(problem))
+    return {
+        "links": problem.n_links,
+        "fast_ms": milliseconds,
+        "iterations": answer.iterations,
+        "ns_per_link": milliseconds * 1e6 / problem.n_links,
+    }
+
+
+def _cold_start() -> float:
+    """Seconds for a new process to import the solver and solve its first step, compiled code cached; best of three."""
+    script = (
+        "from time import perf_counter; begin = perf_counter()\n"
+        "import numpy as np; from solver import Devices, Links, Network, plan_offloading\n"
+        "devices = Devices([60, 50, 40], [900] * 3, [1] * 3, [20] * 3, [9] * 3)\n"
+        "links = Links(np.array([2, 2]), np.array([0, 1]), [0.1, 0.2], [1.0, 2.0])\n"
+        "plan_offloading(Network(devices, links), [0, 1], horizon=1)\n"
+        "print(perf_counter() - begin)"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True) for _ in range(3)
+    ]
+    return min(float(run.stdout) for run in runs)
+
+
+def _check(name: str, answer: StepSolution, objective: float | None) -> float:
+    """End the run unless the answer is feasible, certified and no worse than the rival's."""
+    gap, violation = answer.relative_gap, answer.max_violation
+    difference = 0.0 if objective is None else (answer.objective - objective) / objective
+    if not (gap <= 1e-6 and violation <= 1e-8 and difference <= 1e-6):
+        sys.exit(f"{name}: gap {gap}, violation {violation}, objective above the rival's by {difference}")
+    return difference
+
+
+def _milliseconds(run: Callable[[], object]) -> float:
+    """Median of repeated runs, at least 3 and up to 50 within about a second, after one to warm up."""
+    run()
+    times: list[float] = []
+    while len(times) < 3 or (len(times) < 50 and sum(times) < 1.0):
+        begin = perf_counter()
+        run()
+        times.append(perf_counter() - begin)
+    return median(times) * 1e3
+
+
+def _print_table(report: dict[str, Any]) -> None:
+    print(
+        "\n     N   S   links  budgets     fast ms   Clarabel     reused        new  (times the fast one)  iterations"
+    )
+    for case in report["cases"]:
+        fast = case["fast_ms"]
+        ratios = [case[name] / fast for name in ("clarabel_ms", "cvxpy_reused_ms", "cvxpy_new_ms")]
+        print(
+            f"{case['n_devices']:6d} {case['sample_size']:3d} {case['links']:7d}  {case['budgets']:8s} {fast:10.3f}"
+            + "".join(f" {ratio:9.1f}×" for ratio in ratios)
+            + f" {case['iterations']:31d}"
+        )
+    for name in ("horizon", "batch", "growth", "cold_start_s"):
+        print(f"{name}: {json.dumps(report[name])}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
