@@ -66,8 +66,8 @@ class Budget:
             raise ValueError("a budget's shares and headroom must be positive")
 
 
-# A step's receive limits come to 7–45 % (loose) or 0.7–4.5 % of μ; its send limits to 1–28 %, 0.04–0.6 %
-# and 0.004–0.06 %: where data moves freely, little, and hardly.
+# A step's receive limits come to 7.5–45 % (loose) or 0.75–4.5 % of μ; its send limits to 1–28 %, 0.02–0.56 %
+# and 0.002–0.056 %: where data moves freely, little, and hardly.
 BUDGETS = {
     "loose": Budget(receive_share=0.6, transmit_share=0.5),
     "tight": Budget(receive_share=0.06, transmit_share=0.01),
