@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.interior_point import centre, iterate
 from solver.kernels.layout import Step
-from solver.kernels.step import attempt_full, finish, finish_clean, prepare, solve_and_check, solve_packed, target_gap
+from solver.kernels.step import attempt_full, finish, finish_clean, prepare, solve_step, solve_packed, target_gap
 from solver.problem import StepProblem, room_for
 from solver.solution import Status, StepSolution, certified, status_of
+from solver.validation import frozen
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "solve_fast", "solve_many"]
+
+Column = TypeVar("Column", FloatArray, IntArray)
 
 # The relative gap to stop at: a hundred times stricter than what may be called optimal.
 TOLERANCE = 1e-8
@@ -37,10 +41,10 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
         iterations, in_time = _solve_within(problem.arrays, tolerance, deadline, fractions, received, prices)
         seconds = perf_counter() - start
         return certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=not in_time)
-    figures = solve_and_check(
+    figures = solve_step(
         problem.arrays,
-        problem.receive_capacity,
-        problem.data_ceiling,
+        frozen(problem.receive_capacity),
+        frozen(problem.data_ceiling),
         tolerance,
         MAX_ITERATIONS,
         fractions,
@@ -67,16 +71,16 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
     senders = _starts([problem.n_senders for problem in problems])
     links = _starts([problem.n_links for problem in problems])
     receivers = _starts([problem.n_receivers for problem in problems])
-    receive = np.concatenate([problem.receive_capacity for problem in problems])
-    ceiling = np.concatenate([problem.data_ceiling for problem in problems])
-    data = np.concatenate([problem.data for problem in problems])
+    receive = _joined([problem.receive_capacity for problem in problems])
+    ceiling = _joined([problem.data_ceiling for problem in problems])
+    data = _joined([problem.data for problem in problems])
     packed = Step(
-        np.concatenate([problem.offsets for problem in problems]),
-        np.concatenate([problem.receiver for problem in problems]),
-        np.concatenate([problem.useful for problem in problems]),
-        np.concatenate([problem.cost for problem in problems]),
-        np.concatenate([problem.budget for problem in problems]),
-        room_for(receive, ceiling, data),
+        _joined([problem.offsets for problem in problems]),
+        _joined([problem.receiver for problem in problems]),
+        _joined([problem.useful for problem in problems]),
+        _joined([problem.cost for problem in problems]),
+        _joined([problem.budget for problem in problems]),
+        frozen(room_for(receive, ceiling, data)),
         data,
         0.0,
         0.0,
@@ -176,6 +180,10 @@ def _solve_within(
             break
     finish_clean(step, reduced, s, z, lam, target, mu, phi, R)
     return done, True
+
+
+def _joined(columns: list[Column]) -> Column:
+    return frozen(np.concatenate(columns))
 
 
 def _starts(sizes: list[int]) -> IntArray:

@@ -127,15 +127,15 @@ class StepProblem:
 
     @cached_property
     def arrays(self) -> Step:
-        """The same for the compiled kernels."""
+        """The same for the compiled kernels; all read-only, since numba would compile each mixture anew."""
         return Step(
-            self.offsets,
-            self.receiver,
-            self.useful,
-            self.cost,
-            self.budget,
-            self.capacity,
-            self.data,
+            frozen(self.offsets),
+            frozen(self.receiver),
+            frozen(self.useful),
+            frozen(self.cost),
+            frozen(self.budget),
+            frozen(self.capacity),
+            frozen(self.data),
             self.unsampled_data,
             self.gradient_norm,
             self.gradient_noise,

@@ -8,6 +8,7 @@ import numpy as np
 from solver.arrays import FloatArray
 from solver.kernels.certificate import certify
 from solver.problem import StepProblem
+from solver.validation import frozen
 
 __all__ = ["OPTIMALITY_GAP", "Status", "StepSolution", "certified", "status_of"]
 
@@ -92,8 +93,8 @@ def certified(
     received = np.empty(problem.n_receivers)
     sampling, statistical, gap, violation = certify(
         problem.arrays,
-        problem.receive_capacity,
-        problem.data_ceiling,
+        frozen(problem.receive_capacity),
+        frozen(problem.data_ceiling),
         fractions,
         receiver_prices,
         received,

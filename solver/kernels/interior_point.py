@@ -151,7 +151,7 @@ def _assemble(
 
     With e = s/z and C_k = diag(w/λ, w'/λ') + [c d]ᵀ diag(e) [c d], Woodbury gives
     M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  Given are ci = e·c and di = e·d.
-    [ai bi] = diag(e) [c d] C_k⁻¹, so that sums of ai·x and bi·x are the prices C_k⁻¹ [c d]ᵀ diag(e) x of a sender's rows.
+    [ai bi] = diag(e) [c d] C_k⁻¹, so that sums of ai·x and bi·x are the prices of a sender's rows, C_k⁻¹ [c d]ᵀ diag(e) x.
     """
     for i in range(K.shape[0]):
         for j in range(i + 1):

@@ -259,25 +259,6 @@ def target_gap(step: Step, reduced: Reduced, tolerance: float) -> float:
 
 
 @compiled
-def solve_step(
-    step: Step, tolerance: float, max_iterations: int, phi: FloatArray, R: FloatArray, mu: FloatArray
-) -> tuple[int, float]:
-    """Solve one step to a relative gap of `tolerance`; writes phi, R, mu and returns (iterations, gap)."""
-    mu[:] = 0.0
-    reduced = prepare(step)
-    n_links = reduced.links.size
-    s = np.empty(n_links)
-    if n_links == 0 or attempt_full(reduced, s):
-        return 0, finish(step, reduced, s, mu, phi, R)
-    centre(reduced, s)
-    z = np.empty(n_links)
-    lam = np.empty((2, reduced.groups[-1, 0] + reduced.groups[-1, 1]))
-    target = target_gap(step, reduced, tolerance)
-    iterations, _ = iterate(step, reduced, target, max_iterations, s, z, lam, mu, True)
-    return iterations, finish_clean(step, reduced, s, z, lam, target, mu, phi, R)
-
-
-@compiled
 def finish_clean(
     step: Step,
     reduced: Reduced,
@@ -301,7 +282,7 @@ def finish_clean(
 
 
 @compiled
-def solve_and_check(
+def solve_step(
     step: Step,
     theta: FloatArray,
     ceiling: FloatArray,
@@ -311,8 +292,24 @@ def solve_and_check(
     R: FloatArray,
     mu: FloatArray,
 ) -> tuple[int, float, float, float, float]:
-    """`solve_step` and `certificate.measure` in one call: (iterations, a, b, gap, violation)."""
-    iterations, gap = solve_step(step, tolerance, max_iterations, phi, R, mu)
+    """Solve one step to a relative gap of `tolerance` and measure the answer; writes phi, R and mu.
+
+    Returns (iterations, a, b, gap, violation). One function for all of it: every compiled caller compiles its callees in.
+    """
+    mu[:] = 0.0
+    reduced = prepare(step)
+    n_links = reduced.links.size
+    s = np.empty(n_links)
+    iterations = 0
+    if n_links == 0 or attempt_full(reduced, s):
+        gap = finish(step, reduced, s, mu, phi, R)
+    else:
+        centre(reduced, s)
+        z = np.empty(n_links)
+        lam = np.empty((2, reduced.groups[-1, 0] + reduced.groups[-1, 1]))
+        target = target_gap(step, reduced, tolerance)
+        iterations, _ = iterate(step, reduced, target, max_iterations, s, z, lam, mu, True)
+        gap = finish_clean(step, reduced, s, z, lam, target, mu, phi, R)
     sampling, statistical, violation = measure(step, theta, ceiling, phi, R)
     return iterations, sampling, statistical, gap, violation
 
@@ -357,7 +354,7 @@ def solve_packed(
             G[j],
             gamma[j],
         )
-        iterations, sampling, statistical, gap, violation = solve_and_check(
+        iterations, sampling, statistical, gap, violation = solve_step(
             step, theta[i0:i1], ceiling[i0:i1], tolerance, max_iterations, phi[l0:l1], R[i0:i1], mu[i0:i1]
         )
         figures[j, 0] = iterations
