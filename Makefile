@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test check format lint types contract install install-dev lock bench-solver clean
+.PHONY: help serve test check format lint types contract install install-dev lock bench-solver bench-fedl clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -58,6 +58,14 @@ lock: ## Pin every dependency anew from a fresh environment into constraints.txt
 
 bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correctness first
 	$(BIN)/python -m benchmarks.solver_speed
+
+# Flower pins its own web framework, so it gets an environment of its own; without it its numbers are null.
+build/flower/.ready:
+	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
+	  && touch $@
+
+bench-fedl: $(VENV)/.dev build/flower/.ready ## FedL rounds: compiled engine, plain PyTorch and Flower in one run
+	$(BIN)/python -m benchmarks.fedl_speed
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

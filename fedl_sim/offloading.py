@@ -1,0 +1,109 @@
+"""Moving datapoints for real: what a plan predicts, and what arrives.
+
+At step t sender k draws Φ_ki·D_k of its datapoints at random and sends them to i (Sec. II-D). The
+receiver drops what the similarity model calls overlapping: a datapoint that is similar to one of the
+data i started with, or that k has sent it before. So with U_ki the share of k's data that is not yet
+covered at i, the expected useful data is Φ_ki·D_k·U_ki and U shrinks by the factor 1 − Φ_ki: eqs. (7)
+and (8) with Λ = 1 − U. The plan knows Λ(0) only as estimated from a broadcast sample; here it is exact.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.images import Images
+from fedl_sim.partition import Partition
+from fedl_sim.randomness import stream
+from fedl_sim.similarity import nearest_same_label
+
+__all__ = ["Arrivals", "Holdings", "Transfer"]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Φ_ki(t) for one link: `source` sends this fraction of its data to `target`."""
+
+    source: int
+    target: int
+    fraction: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.fraction <= 1 + 1e-9:
+            raise ValueError(f"a fraction must lie in [0, 1], not {self.fraction}")
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What one step moved.
+
+    Attributes:
+        sent: datapoints that went over the links.
+        useful: those of them that receivers kept.
+        transmit_cost: Σ ψ · sent.
+        per_transfer: useful datapoints per transfer, in the order given.
+    """
+
+    sent: int
+    useful: int
+    transmit_cost: float
+    per_transfer: tuple[int, ...]
+
+
+class Holdings:
+    """The data of the sampled devices through a run: D_i(t), growing as data arrives.
+
+    The only mutable thing of a simulation besides the parameters. It costs one integer per datapoint
+    held by sampled devices, and one flag per datapoint of a sender for each link in use.
+    """
+
+    def __init__(self, images: Images, partition: Partition, sampled: Sequence[int], radius: float) -> None:
+        self._images = images
+        self._partition = partition
+        self._radius = radius
+        self._held = {int(i): partition.of(i) for i in sampled}
+        self._covered: dict[tuple[int, int], NDArray[np.bool_]] = {}
+
+    def data(self, device: int) -> NDArray[np.int64]:
+        """Return D_i(t) as rows of the training split."""
+        return self._held[device]
+
+    def covered(self, source: int, target: int) -> NDArray[np.bool_]:
+        """Tell for each datapoint of the source whether the target would drop it: Λ_ki(t) is the mean."""
+        pair = (source, target)
+        if pair not in self._covered:
+            sent = self._partition.of(source)
+            first = self._partition.of(target)
+            self._covered[pair] = nearest_same_label(self._images, sent, first) <= self._radius
+        return self._covered[pair]
+
+    def move(
+        self, transfers: Sequence[Transfer], costs: Sequence[float], *, seed: int, scheme: str, step: int
+    ) -> Arrivals:
+        """Carry out one step's transfers; each draws from its own stream, so their order is immaterial."""
+        sent = 0
+        cost = 0.0
+        useful: list[int] = []
+        new: dict[int, list[NDArray[np.int64]]] = {}
+        for transfer, unit_cost in zip(transfers, costs, strict=True):
+            rows = self._partition.of(transfer.source)
+            generator = stream(seed, "offload", scheme, transfer.source, transfer.target, step)
+            count = _round_at_random(transfer.fraction * len(rows), generator)
+            drawn = generator.choice(len(rows), min(count, len(rows)), replace=False)
+            covered = self.covered(transfer.source, transfer.target)
+            kept = drawn[~covered[drawn]]
+            covered[kept] = True
+            new.setdefault(transfer.target, []).append(rows[np.sort(kept)])
+            sent += len(drawn)
+            cost += unit_cost * len(drawn)
+            useful.append(len(kept))
+        for target in sorted(new):
+            self._held[target] = np.concatenate([self._held[target], *new[target]])
+        return Arrivals(sent, sum(useful), cost, tuple(useful))
+
+
+def _round_at_random(amount: float, generator: np.random.Generator) -> int:
+    """Round with the amount as the mean: plain rounding would lose every transfer below half a datapoint."""
+    whole = int(np.floor(amount))
+    return whole + int(generator.random() < amount - whole)

@@ -1,0 +1,83 @@
+"""What every sampler is: network, sample size and random generator in, selection with scores out."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.errors import TooFewDevicesError
+from solver.eligibility import eligible_devices, obstacles
+from solver.schedule import Schedule
+
+__all__ = ["Sampler", "SamplingProblem", "Selection"]
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingProblem:
+    """Choose `sample_size` of the candidates of a network.
+
+    A device that holds no data, or cannot process it at some step of the horizon (eq. 10), is no candidate.
+
+    Attributes:
+        schedule: the network and how it changes.
+        sample_size: S.
+        horizon: T, the steps that training will have.
+        candidates: devices that can be sampled, ascending.
+        offloading: whether data will be offloaded; without, devices train on their own data alone.
+    """
+
+    schedule: Schedule
+    sample_size: int
+    horizon: int
+    candidates: NDArray[np.int64]
+    offloading: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        schedule: Schedule,
+        sample_size: int,
+        *,
+        horizon: int = 1,
+        allowed: NDArray[np.bool_] | None = None,
+        offloading: bool = True,
+    ) -> "SamplingProblem":
+        """Find the candidates, among the `allowed` devices if given.
+
+        Raises:
+            TooFewDevicesError: fewer than `sample_size` devices can be sampled.
+        """
+        if sample_size < 1 or horizon < 1:
+            raise ValueError("sample_size and horizon must be at least 1")
+        able = eligible_devices(schedule, horizon)
+        candidates = np.flatnonzero(able if allowed is None else able & allowed)
+        if len(candidates) < sample_size:
+            raise TooFewDevicesError(sample_size, len(candidates), obstacles(schedule, horizon))
+        return cls(schedule, sample_size, horizon, candidates, offloading)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """The sampled devices.
+
+    Attributes:
+        sampled: 𝒮, in order of choice.
+        scores: one per sampled device, in the same order; what it means is the sampler's to say.
+    """
+
+    sampled: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.sampled.ndim != 1 or self.scores.shape != self.sampled.shape:
+            raise ValueError("a selection needs one score per device")
+        if len(np.unique(self.sampled)) != len(self.sampled):
+            raise ValueError("a device is sampled twice")
+
+
+class Sampler(Protocol):
+    """A way to choose devices."""
+
+    def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+        """Choose `problem.sample_size` of `problem.candidates`."""

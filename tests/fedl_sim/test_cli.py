@@ -1,0 +1,77 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli import build_cli
+from solver.interchange import load_network
+
+SMALL = ["-n", "20", "--mean-datapoints", "30", "-k", "2", "--period", "2", "-s", "3"]
+
+
+def fedsift(*arguments: str) -> Result:
+    return CliRunner().invoke(build_cli(), list(arguments), env={"COLUMNS": "140"})
+
+
+def test_simulate_prints_a_table_and_writes_json_and_plots(tmp_path: Path) -> None:
+    output, plots = tmp_path / "out" / "result.json", tmp_path / "plots"
+    schemes = "smart-offload,random,greedy+random"
+    done = fedsift("simulate", *SMALL, "--schemes", schemes, "--seeds", "0:2", "-o", str(output), "--plots", str(plots))
+    assert done.exit_code == 0, done.output
+    assert "smart-offload" in done.stdout
+    document = json.loads(output.read_text(encoding="utf-8"))
+    assert [s["scheme"] for s in document["summaries"]] == schemes.split(",")
+    assert len(document["runs"]) == 2 * (1 + 5 + 1)
+    assert document["settings"]["seeds"] == [0, 1]
+    names = {path.name for path in plots.iterdir()}
+    assert names == {f"{n}.{e}" for n in ("accuracy", "moved", "trained") for e in ("png", "svg")}
+    assert (plots / "accuracy.png").read_bytes().startswith(b"\x89PNG")
+    svg = (plots / "trained.svg").read_text(encoding="utf-8")
+    assert "smart-offload" in svg
+    assert "received and kept" in svg
+
+
+def test_plots_are_the_same_from_run_to_run(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        done = fedsift("simulate", *SMALL, "--schemes", "smart", "--plots", str(tmp_path / folder))
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "a/moved.svg").read_bytes() == (tmp_path / "b/moved.svg").read_bytes()
+
+
+def test_generate_writes_a_network_that_the_solver_reads(tmp_path: Path) -> None:
+    path = tmp_path / "network.npz"
+    done = fedsift("generate", str(path), "-n", "15", "--mean-datapoints", "20", "--seed", "4")
+    assert done.exit_code == 0, done.output
+    network = load_network(path)
+    assert len(network) == 15
+    assert np.all((network.links.similarity >= 0) & (network.links.similarity <= 1))
+    assert "15 devices" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["simulate", "--schemes", "oracle"], "unknown scheme"),
+        (["simulate", "--seeds", "one"], "seeds must be numbers"),
+        (["simulate", "--budget", "endless"], "unknown budget"),
+        (["simulate", "--data-set", "cifar"], "unknown data set"),
+        (["simulate", *SMALL, "-s", "21"], "21 devices are to be sampled, 20 can be"),
+        (["simulate", "--topology", "nowhere.json"], "no file"),
+        (["generate", "x.npz", "--link-probability", "2"], "link_probability"),
+    ],
+)
+def test_wrong_input_is_explained_without_a_traceback(
+    arguments: list[str], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = fedsift(*arguments)
+    assert done.exit_code == 2
+    assert reason in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+
+
+def test_version_and_help() -> None:
+    assert fedsift("--version").stdout.startswith("fedsift ")
+    assert "simulate" in fedsift("--help").stdout
