@@ -117,9 +117,11 @@ def _batch() -> dict[str, float]:
 
 
 def _growth(links: int) -> dict[str, float]:
-    """Time against links, S = 50, scarce budgets so that the iterations run."""
+    """Time against links, S = 50, receivers with about as much room as senders have to give: nothing is easy."""
     probability = 0.2
-    problem = random_star("scarce", SEED, max(int(links / (50 * probability)), 60), 50, probability)
+    n_devices = max(int(links / (50 * probability)), 60)
+    supply = 3e-6 * n_devices
+    problem = random_star("scarce", SEED, n_devices, 50, probability, receive=(2 * supply, 8 * supply))
     answer = solve_fast(problem)
     _check(f"{problem.n_links} links", answer, None)
     milliseconds = _milliseconds(lambda: solve_fast(problem))

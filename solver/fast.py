@@ -1,6 +1,6 @@
 """The fast solver: one step problem, or hundreds at once, in compiled code."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
@@ -9,7 +9,7 @@ from solver.arrays import FloatArray, IntArray
 from solver.kernels.interior_point import centre, iterate
 from solver.kernels.layout import Step
 from solver.kernels.step import attempt_full, finish, prepare, solve_and_check, solve_packed, target_gap
-from solver.problem import StepProblem
+from solver.problem import StepProblem, room_for
 from solver.solution import Status, StepSolution, certified, status_of
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "solve_fast", "solve_many"]
@@ -37,7 +37,7 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
         iterations, in_time = _solve_within(problem.arrays, tolerance, deadline, fractions, received, prices)
         seconds = perf_counter() - start
         return certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=not in_time)
-    iterations, sampling, statistical, gap, violation = solve_and_check(
+    figures = solve_and_check(
         problem.arrays,
         problem.receive_capacity,
         problem.data_ceiling,
@@ -47,20 +47,7 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
         received,
         prices,
     )
-    answer = StepSolution(
-        problem,
-        fractions,
-        prices,
-        received,
-        sampling,
-        statistical,
-        gap,
-        violation,
-        status_of(gap, sampling + statistical),
-        iterations,
-        perf_counter() - start,
-    )
-    return answer if answer.status is Status.OPTIMAL else _second_opinion(answer)
+    return _checked(problem, fractions, prices, received, figures, perf_counter() - start)
 
 
 def _second_opinion(answer: StepSolution) -> StepSolution:
@@ -77,17 +64,20 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
     if not problems:
         return []
     start = perf_counter()
-    senders = _starts(problem.n_senders for problem in problems)
-    links = _starts(problem.n_links for problem in problems)
-    receivers = _starts(problem.n_receivers for problem in problems)
+    senders = _starts([problem.n_senders for problem in problems])
+    links = _starts([problem.n_links for problem in problems])
+    receivers = _starts([problem.n_receivers for problem in problems])
+    receive = np.concatenate([problem.receive_capacity for problem in problems])
+    ceiling = np.concatenate([problem.data_ceiling for problem in problems])
+    data = np.concatenate([problem.data for problem in problems])
     packed = Step(
         np.concatenate([problem.offsets for problem in problems]),
         np.concatenate([problem.receiver for problem in problems]),
         np.concatenate([problem.useful for problem in problems]),
         np.concatenate([problem.cost for problem in problems]),
         np.concatenate([problem.budget for problem in problems]),
-        np.concatenate([problem.capacity for problem in problems]),
-        np.concatenate([problem.data for problem in problems]),
+        room_for(receive, ceiling, data),
+        data,
         0.0,
         0.0,
         0.0,
@@ -95,7 +85,7 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
     fractions = np.empty(links[-1])
     received = np.empty(receivers[-1])
     prices = np.empty(receivers[-1])
-    iterations = np.empty(len(problems), np.int64)
+    figures = np.empty((len(problems), 5))
     solve_packed(
         senders,
         links,
@@ -106,23 +96,52 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
         np.array([problem.gradient_noise for problem in problems]),
         tolerance,
         MAX_ITERATIONS,
+        receive,
+        ceiling,
         fractions,
         received,
         prices,
-        iterations,
-        np.empty(len(problems)),
+        figures,
     )
     seconds = (perf_counter() - start) / len(problems)
     return [
-        certified(
+        _checked(
             problem,
             fractions[links[j] : links[j + 1]],
             prices[receivers[j] : receivers[j + 1]],
-            iterations=int(iterations[j]),
-            seconds=seconds,
+            received[receivers[j] : receivers[j + 1]],
+            figures[j].tolist(),
+            seconds,
         )
         for j, problem in enumerate(problems)
     ]
+
+
+def _checked(
+    problem: StepProblem,
+    fractions: FloatArray,
+    prices: FloatArray,
+    received: FloatArray,
+    figures: Sequence[float],
+    seconds: float,
+) -> StepSolution:
+    """The kernel's answer with its certificate; asks the reference solver where that falls short of optimality."""
+    iterations, sampling, statistical, gap, violation = figures
+    status = status_of(gap, sampling + statistical)
+    answer = StepSolution(
+        problem,
+        fractions,
+        prices,
+        received,
+        sampling,
+        statistical,
+        gap,
+        violation,
+        status,
+        int(iterations),
+        seconds,
+    )
+    return answer if status is Status.OPTIMAL else _second_opinion(answer)
 
 
 def _solve_within(
@@ -158,5 +177,5 @@ def _solve_within(
     return done, in_time
 
 
-def _starts(sizes: Iterable[int]) -> IntArray:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.fromiter(sizes, np.int64))))
+def _starts(sizes: list[int]) -> IntArray:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))

@@ -82,16 +82,23 @@ def _random_links(
     return source + (source >= target), target
 
 
-def random_star(budgets: str, seed: int, n_devices: int, sample_size: int, link_probability: float) -> StepProblem:
+def random_star(
+    budgets: str,
+    seed: int,
+    n_devices: int,
+    sample_size: int,
+    link_probability: float,
+    *,
+    receive: tuple[float, float] | None = None,
+) -> StepProblem:
     """The first step of sampling devices 0..S−1, with only the links into them drawn: any size for the price of one."""
     generator = np.random.default_rng([seed, n_devices, sample_size, *budgets.encode()])
-    receive, transmit = BUDGETS[budgets]
     network = random_network(
         generator,
         n_devices,
         link_probability=link_probability,
-        receive=receive,
-        transmit=transmit,
+        receive=BUDGETS[budgets][0] if receive is None else receive,
+        transmit=BUDGETS[budgets][1],
         only_into=sample_size,
     )
     return step_problem(network, start(network, np.arange(sample_size)))

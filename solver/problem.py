@@ -15,7 +15,13 @@ from solver.errors import InvalidInputError
 from solver.kernels.layout import Step
 from solver.validation import as_column, as_indices, as_number, frozen, reject_first
 
-__all__ = ["StepProblem"]
+__all__ = ["StepProblem", "room_for"]
+
+
+def room_for(receive_capacity: FloatArray, data_ceiling: FloatArray, data: FloatArray) -> FloatArray:
+    """cap_i = min(θ_i, ceiling_i − D_i), never below zero."""
+    cap: FloatArray = np.maximum(np.minimum(receive_capacity, data_ceiling - data), 0.0)
+    return cap
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +103,7 @@ class StepProblem:
     @cached_property
     def capacity(self) -> FloatArray:
         """cap_i = min(θ_i, ceiling_i − D_i): what a sampled device can take in this step."""
-        cap: FloatArray = np.maximum(np.minimum(self.receive_capacity, self.data_ceiling - self.data), 0.0)
-        return cap
+        return room_for(self.receive_capacity, self.data_ceiling, self.data)
 
     @cached_property
     def sender(self) -> IntArray:

@@ -93,9 +93,9 @@ def solve_reference(problem: StepProblem) -> StepSolution:
         if model.fractions.value is not None:
             fractions[model.open_links] = model.fractions.value
             prices = np.asarray(model.receive.dual_value, dtype=np.float64) / model.unit
-            # A receiver without room may charge any price.
-            prices[problem.capacity == 0] = np.inf
             iterations = int(model.problem.solver_stats.num_iters or 0)
+    # A receiver without room may charge any price.
+    prices = np.where(problem.capacity == 0, np.inf, prices)
     shrink_to_fit(problem.arrays, fractions, np.empty(problem.n_receivers))
     return certified(problem, fractions, prices, iterations=iterations, seconds=perf_counter() - start)
 

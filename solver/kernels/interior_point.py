@@ -133,8 +133,8 @@ def _assemble(
     """Write the row prices' coefficients into `ai` and `bi`, and the lower triangle of K = U M⁻¹ Uᵀ.
 
     With e = s/z and C_k = diag(w/λ, w'/λ') + [c d]ᵀ diag(e) [c d], Woodbury gives
-    M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  ci = e·c and di = e·d are given. [ai bi] is diag(e) [c d] C_k⁻¹,
-    so that the prices C_k⁻¹ [c d]ᵀ diag(e) x of a sender's rows are the sums of ai·x and bi·x.
+    M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  Given are ci = e·c and di = e·d.
+    [ai bi] = diag(e) [c d] C_k⁻¹, so that sums of ai·x and bi·x are the prices C_k⁻¹ [c d]ᵀ diag(e) x of a sender's rows.
     """
     for i in range(K.shape[0]):
         for j in range(i + 1):

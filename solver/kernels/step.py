@@ -207,14 +207,15 @@ def finish(step: Step, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: Flo
     for i in range(n_receivers):
         x[i] = data[i] + R[i]
     gradient(x, step.D_hat, step.G, step.gamma, g)
-    return _best_gap(step, full, R, g, mu)
+    return _best_gap(step, full, R, g, mu, 1e-10 * (sampling + statistical) / n_receivers)
 
 
 @compiled
-def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: FloatArray) -> float:
+def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: FloatArray, negligible: float) -> float:
     """The gap the prices mu prove, or those with full receivers priced at −g_i if they prove more; writes mu.
 
     A full receiver's marginal datapoint is worth nothing, and the iterations know its price only to their tolerance.
+    Full is also who has room left for a negligible gain only.
     """
     full_price = np.empty(R.size)
     all_full = True
@@ -222,7 +223,8 @@ def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: Flo
     for i in range(R.size):
         if full[i]:
             mu[i] = -g[i]
-        is_full = R[i] >= step.cap[i] * (1.0 - 1e-9)
+        room = step.cap[i] - R[i]
+        is_full = room <= 1e-9 * step.cap[i] or -g[i] * room <= negligible
         full_price[i] = -g[i] if is_full else mu[i]
         all_full = all_full and is_full
         none_differs = none_differs and full_price[i] == mu[i]
@@ -290,16 +292,18 @@ def solve_packed(
     gamma: FloatArray,
     tolerance: float,
     max_iterations: int,
+    theta: FloatArray,
+    ceiling: FloatArray,
     phi: FloatArray,
     R: FloatArray,
     mu: FloatArray,
-    iterations: IntArray,
-    gap: FloatArray,
+    figures: FloatArray,
 ) -> None:
     """Solve many steps laid end to end; problem j owns links[j]:links[j+1], and so for senders and receivers.
 
     Problem j's own offsets are packed.offsets[senders[j] + j : senders[j+1] + j + 1], counted from its first link
-    (there is one more offset than senders in every problem). The scalars of `packed` are not read.
+    (there is one more offset than senders in every problem). The scalars of `packed` are not read. Row j of `figures`
+    becomes (iterations, a, b, gap, violation).
     """
     for j in range(G.size):
         k0, k1 = senders[j], senders[j + 1]
@@ -317,4 +321,11 @@ def solve_packed(
             G[j],
             gamma[j],
         )
-        iterations[j], gap[j] = solve_step(step, tolerance, max_iterations, phi[l0:l1], R[i0:i1], mu[i0:i1])
+        iterations, sampling, statistical, gap, violation = solve_and_check(
+            step, theta[i0:i1], ceiling[i0:i1], tolerance, max_iterations, phi[l0:l1], R[i0:i1], mu[i0:i1]
+        )
+        figures[j, 0] = iterations
+        figures[j, 1] = sampling
+        figures[j, 2] = statistical
+        figures[j, 3] = gap
+        figures[j, 4] = violation
