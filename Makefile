@@ -32,7 +32,7 @@ install: $(VENV)/.serve ## Install what serving needs into .venv
 install-dev: $(VENV)/.dev ## Install what the tests and checks need into .venv
 
 serve: $(VENV)/.serve ## Start the service (HOST=127.0.0.1 PORT=8000)
-	$(BIN)/python -m uvicorn app.main:create_app --factory --host $(HOST) --port $(PORT)
+	$(BIN)/fedsift serve --host $(HOST) --port $(PORT)
 
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -65,6 +65,11 @@ class Settings(BaseSettings):
         """Whether callers must show an API key."""
         return self.auth == "required" or (self.auth == "auto" and not is_loopback(self.host))
 
+    def export(self) -> None:
+        """Put what was set into the environment, where the server's processes find it."""
+        for name in self.model_fields_set - {"cors_origins"}:
+            os.environ[f"FEDSIFT_{name.upper()}"] = str(getattr(self, name))
+
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the address."""
