@@ -8,7 +8,7 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.interior_point import centre, iterate
 from solver.kernels.layout import Step
-from solver.kernels.step import attempt_full, finish, prepare, solve_and_check, solve_packed, target_gap
+from solver.kernels.step import attempt_full, finish, finish_clean, prepare, solve_and_check, solve_packed, target_gap
 from solver.problem import StepProblem, room_for
 from solver.solution import Status, StepSolution, certified, status_of
 
@@ -157,24 +157,25 @@ def _solve_within(
     reduced = prepare(step)
     n_links = reduced.links.size
     s = np.empty(n_links)
+    if n_links == 0 or attempt_full(reduced, s):
+        finish(step, reduced, s, mu, phi, R)
+        return 0, True
+    centre(reduced, s)
+    z = np.empty(n_links)
+    lam = np.zeros((2, int(reduced.groups[-1, :2].sum())))
+    target = target_gap(step, reduced, tolerance)
+    portion = max(1, _LINK_ITERATIONS // n_links)
     done = 0
-    in_time = True
-    if n_links and not attempt_full(reduced, s):
-        centre(reduced, s)
-        z = np.empty(n_links)
-        lam = np.empty((2, int(reduced.groups[-1, :2].sum())))
-        target = target_gap(step, tolerance)
-        portion = max(1, _LINK_ITERATIONS // n_links)
-        while True:
-            in_time = perf_counter() < deadline
-            if not in_time or done >= MAX_ITERATIONS:
-                break
-            iterations, gap = iterate(step, reduced, target, portion, s, z, lam, mu, done == 0)
-            done += iterations
-            if gap <= target or iterations < portion:
-                break
-    finish(step, reduced, s, mu, phi, R)
-    return done, in_time
+    while done < MAX_ITERATIONS:
+        if perf_counter() >= deadline:
+            finish(step, reduced, s, mu, phi, R)
+            return done, False
+        iterations, gap = iterate(step, reduced, target, portion, s, z, lam, mu, done == 0)
+        done += iterations
+        if gap <= target or iterations < portion:
+            break
+    finish_clean(step, reduced, s, z, lam, target, mu, phi, R)
+    return done, True
 
 
 def _starts(sizes: list[int]) -> IntArray:

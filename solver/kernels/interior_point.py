@@ -39,7 +39,7 @@ from solver.kernels.compile import compiled
 from solver.kernels.layout import Reduced, Step
 from solver.kernels.objective import curvature, gradient
 
-__all__ = ["centre", "iterate"]
+__all__ = ["centre", "drop_nonbasic", "iterate"]
 
 _MAX_STALLED = 5
 _MAX_CORRECTORS = 1
@@ -70,6 +70,23 @@ def centre(reduced: Reduced, s: FloatArray) -> None:
         i = receiver[l]
         if R[i] > 0.8 * cap[i]:
             s[l] *= 0.8 * cap[i] / R[i]
+
+
+@compiled
+def drop_nonbasic(reduced: Reduced, s: FloatArray, z: FloatArray, lam: FloatArray) -> None:
+    """Set to zero the small s_l that the multipliers say are zero at the optimum.
+
+    An interior point never touches its bounds. But of each product s·z one factor tends to zero and the other does not:
+    where z, relative to what the sender's rows charge for the link, is the larger one, the link carries nothing.
+    """
+    for t in range(reduced.groups.shape[0]):
+        k0, m, l0, n, _ = reduced.groups[t]
+        for j in range(n):
+            for k in range(m):
+                l = l0 + j * m + k
+                charge = reduced.c[l] * lam[0, k0 + k] + reduced.d[l] * lam[1, k0 + k]
+                if s[l] < 1e-3 and z[l] > s[l] * charge:
+                    s[l] = 0.0
 
 
 @compiled
@@ -483,6 +500,42 @@ def _row_gap(
 
 
 @compiled
+def _refresh_slacks(
+    groups: IntArray,
+    receiver: IntArray,
+    u: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    cap: FloatArray,
+    s: FloatArray,
+    w: FloatArray,
+    q: FloatArray,
+    R: FloatArray,
+    y: FloatArray,
+) -> None:
+    """Recompute the slacks from s, but for those so small that the difference would be rounding.
+
+    Slacks follow their own steps, which is exact where a constraint binds; elsewhere this keeps them from drifting.
+    """
+    R[:] = 0.0
+    for l in range(u.size):
+        R[receiver[l]] += u[l] * s[l]
+    for i in range(cap.size):
+        slack = cap[i] - R[i]
+        if slack > 1e-6 * cap[i] or q[i] <= 0.0:
+            q[i] = max(slack, 1e-12 * cap[i])
+    y[:] = 0.0
+    for t in range(groups.shape[0]):
+        _row_sums(groups, t, c, s, y[0])
+        _row_sums(groups, t, d, s, y[1])
+    for r in range(2):
+        for k in range(w.shape[1]):
+            slack = 1.0 - y[r, k]
+            if slack > 1e-6 or w[r, k] <= 0.0:
+                w[r, k] = max(slack, 1e-12)
+
+
+@compiled
 def _start_multipliers(
     groups: IntArray,
     receiver: IntArray,
@@ -578,7 +631,7 @@ def iterate(
     sz = np.empty(n_links)
     wl = np.zeros((2, n_senders))
     qm = np.empty(n_receivers)
-    w = np.ones((2, n_senders))
+    w = np.empty((2, n_senders))
     rho = np.empty(n_links)
     rho_w = np.zeros((2, n_senders))
     rho_q = np.empty(n_receivers)
@@ -594,17 +647,10 @@ def iterate(
     best = math.inf
     stalled = 0
     done = 0
-    q[:] = cap
-    for l in range(n_links):
-        q[receiver[l]] -= u[l] * s[l]
-    for t in range(groups.shape[0]):
-        _row_sums(groups, t, c, s, y[0])
-        _row_sums(groups, t, d, s, y[1])
-    w -= y
-    # A start handed in again may touch its constraints by rounding.
-    w = np.maximum(w, 1e-12)
-    q = np.maximum(q, 1e-12 * cap)
+    q[:] = 0.0
+    w[:] = 0.0
     while True:
+        _refresh_slacks(groups, receiver, u, c, d, cap, s, w, q, R, y)
         for i in range(n_receivers):
             R[i] = cap[i] - q[i]
             x[i] = base[i] + R[i]

@@ -7,13 +7,22 @@ import numpy as np
 from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.kernels.certificate import lower_bound_gap, measure
 from solver.kernels.compile import compiled
-from solver.kernels.interior_point import centre, iterate
+from solver.kernels.interior_point import centre, drop_nonbasic, iterate
 from solver.kernels.layout import Reduced, Step
 from solver.kernels.objective import gradient, terms
 from solver.kernels.presolve import POOLED, SHARED, presolve
 from solver.kernels.repair import shrink_to_fit, spent
 
-__all__ = ["attempt_full", "finish", "prepare", "solve_and_check", "solve_packed", "solve_step", "target_gap"]
+__all__ = [
+    "attempt_full",
+    "finish",
+    "finish_clean",
+    "prepare",
+    "solve_and_check",
+    "solve_packed",
+    "solve_step",
+    "target_gap",
+]
 
 # What clean-up may cost, relative to the objective: far below any tolerance asked for.
 _CLEANUP_COST = 1e-11
@@ -240,9 +249,12 @@ def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: Flo
 
 
 @compiled
-def target_gap(step: Step, tolerance: float) -> float:
-    """The absolute gap that is surely below `tolerance` times the optimum: f falls at most to f(cap)."""
-    sampling, statistical = terms(step.data + step.cap, step.D_hat, step.G, step.gamma)
+def target_gap(step: Step, reduced: Reduced, tolerance: float) -> float:
+    """The absolute gap that is surely below `tolerance` times the optimum: f at all that could ever arrive."""
+    most = np.zeros(step.cap.size)
+    for l in range(reduced.u.size):
+        most[reduced.receiver[l]] += reduced.u[l]
+    sampling, statistical = terms(reduced.base + np.minimum(most, reduced.room), step.D_hat, step.G, step.gamma)
     return tolerance * (sampling + statistical)
 
 
@@ -255,13 +267,37 @@ def solve_step(
     reduced = prepare(step)
     n_links = reduced.links.size
     s = np.empty(n_links)
-    iterations = 0
-    if n_links > 0 and not attempt_full(reduced, s):
-        centre(reduced, s)
-        z = np.empty(n_links)
-        lam = np.empty((2, reduced.groups[-1, 0] + reduced.groups[-1, 1]))
-        iterations, _ = iterate(step, reduced, target_gap(step, tolerance), max_iterations, s, z, lam, mu, True)
-    return iterations, finish(step, reduced, s, mu, phi, R)
+    if n_links == 0 or attempt_full(reduced, s):
+        return 0, finish(step, reduced, s, mu, phi, R)
+    centre(reduced, s)
+    z = np.empty(n_links)
+    lam = np.empty((2, reduced.groups[-1, 0] + reduced.groups[-1, 1]))
+    target = target_gap(step, reduced, tolerance)
+    iterations, _ = iterate(step, reduced, target, max_iterations, s, z, lam, mu, True)
+    return iterations, finish_clean(step, reduced, s, z, lam, target, mu, phi, R)
+
+
+@compiled
+def finish_clean(
+    step: Step,
+    reduced: Reduced,
+    s: FloatArray,
+    z: FloatArray,
+    lam: FloatArray,
+    target: float,
+    mu: FloatArray,
+    phi: FloatArray,
+    R: FloatArray,
+) -> float:
+    """`finish` without the links that carry nothing at the optimum, unless leaving them out costs the proof."""
+    clean = s.copy()
+    drop_nonbasic(reduced, clean, z, lam)
+    prices = mu.copy()
+    gap = finish(step, reduced, clean, mu, phi, R)
+    if gap > target:
+        mu[:] = prices
+        gap = finish(step, reduced, s, mu, phi, R)
+    return gap
 
 
 @compiled
