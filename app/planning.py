@@ -72,6 +72,7 @@ class PlanQuery:
     solver: str
     seed: int
     time_limit: float
+    asked_for_time_limit: bool
     max_transfers: int
     max_reference_links: int
 
@@ -152,13 +153,14 @@ def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:
 
 def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) -> Period:
     work = links_into(query.schedule, state.sampled) * norms.size
+    untimed = work <= _UNTIMED_WORK and not query.asked_for_time_limit
     return advance(
         query.schedule,
         state,
         norms,
         gradient_noise=query.gradient_noise,
         horizon=query.horizon,
-        time_limit=None if work <= _UNTIMED_WORK else query.time_limit,
+        time_limit=None if untimed else query.time_limit,
     )
 
 

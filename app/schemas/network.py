@@ -11,7 +11,7 @@ from app.schemas.base import LARGEST, SMALLEST, Indices, Matrix, Measures, Optio
 from app.schemas.pointers import located
 from solver import Devices, Links, Network
 
-__all__ = ["DeviceChanges", "DeviceColumns", "LinkTopology", "MatrixTopology", "NetworkIn", "Topology", "column"]
+__all__ = ["DeviceChanges", "DeviceColumns", "LinkTopology", "MatrixTopology", "NetworkIn", "Topology", "indices"]
 
 
 def column(values: list[float], pointer: str) -> NDArray[np.float64]:
@@ -27,6 +27,19 @@ def checked(array: NDArray[np.float64], pointer: str) -> NDArray[np.float64]:
         place = "/".join(str(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
         rule = f"must be 0 or from {SMALLEST:g} to {LARGEST:g}"
         raise InvalidRequestError.at(f"{pointer}/{place}", rule)
+    return array
+
+
+def indices(values: list[int], pointer: str, n_devices: int) -> NDArray[np.int64]:
+    """The numbers as an array, each that of a device."""
+    try:
+        array = np.array(values, dtype=np.int64)
+    except OverflowError:
+        raise InvalidRequestError.at(pointer, f"must be below the number of devices, {n_devices}") from None
+    bad = (array < 0) | (array >= n_devices)
+    if bad.any():
+        place = f"{pointer}/{int(np.argmax(bad))}"
+        raise InvalidRequestError.at(place, f"must be at least 0 and below the number of devices, {n_devices}")
     return array
 
 
@@ -74,11 +87,8 @@ class LinkTopology(RequestModel):
         """The validated links."""
         similarity = column(self.similarity, f"{pointer}/similarity")
         cost = column(self.transmit_cost, f"{pointer}/transmit_cost")
-        source, target = (np.array(ends, dtype=np.int64) for ends in (self.source, self.target))
-        for name, ends in (("source", source), ("target", target)):
-            if ends.size and int(ends.max()) >= n_devices:
-                place = f"{pointer}/{name}/{int(np.argmax(ends >= n_devices))}"
-                raise InvalidRequestError.at(place, f"must be below the number of devices, {n_devices}")
+        source = indices(self.source, f"{pointer}/source", n_devices)
+        target = indices(self.target, f"{pointer}/target", n_devices)
         with located({"links": pointer}):
             return Links(source, target, similarity, cost)
 

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from app.planning import PlanQuery, PlanResult
 from app.problems import InvalidRequestError
 from app.schemas.base import AnswerModel, Indices, Measure, Optional, RequestModel
-from app.schemas.network import DeviceChanges, NetworkIn, Topology
+from app.schemas.network import DeviceChanges, NetworkIn, Topology, indices
 from app.schemas.pointers import located
 from app.settings import Settings
 from sampler import DEFAULT_SAMPLER, sampler_names
@@ -134,6 +134,7 @@ class PlanParameters(RequestModel):
             solver=self.solver,
             seed=self.seed,
             time_limit=min(self.time_limit or settings.time_limit, settings.max_time_limit),
+            asked_for_time_limit=self.time_limit is not None,
             max_transfers=settings.max_answer_numbers // 4,
             max_reference_links=settings.max_reference_links,
         )
@@ -154,10 +155,7 @@ class PlanParameters(RequestModel):
 
 
 def _devices(values: list[int], pointer: str, n_devices: int) -> NDArray[np.int64]:
-    devices = np.array(values, dtype=np.int64)
-    if devices.size and int(devices.max()) >= n_devices:
-        place = int(np.argmax(devices >= n_devices))
-        raise InvalidRequestError.at(f"{pointer}/{place}", f"must be below the number of devices, {n_devices}")
+    devices = indices(values, pointer, n_devices)
     if len(np.unique(devices)) != devices.size:
         raise InvalidRequestError.at(pointer, "names a device twice")
     return devices
