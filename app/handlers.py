@@ -6,10 +6,12 @@ from http import HTTPStatus
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from app.context import request_id
 from app.problems import PROBLEM_JSON, InvalidRequestError, ServiceError, StoreUnavailableError, problem_type
+from app.routers import ROUTERS
 from app.schemas.problem import ErrorItem, Problem
 from app.store import StoreError
 
@@ -34,12 +36,22 @@ async def _service_error(_: Request, error: Exception) -> Response:
     return problem_response(error.problem(), error.headers)
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+def _allowed(path: str) -> str:
+    """All methods of a path; the framework names those of its first route only."""
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods}
+    return ", ".join(sorted(methods))
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     status = HTTPStatus(error.status_code)
     name = status.phrase.lower().replace(" ", "-")
     problem = Problem(type=problem_type(name), title=status.phrase, status=status.value, detail=status.description)
-    return problem_response(problem, dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = _allowed(request.url.path) or headers.get("Allow", "")
+    return problem_response(problem, headers)
 
 
 async def _parameter_error(_: Request, error: Exception) -> Response:

@@ -62,5 +62,16 @@ def document(app: FastAPI) -> dict[str, Any]:
         _, bodies = models_json_schema([(model, "validation") for model in _BODIES], ref_template=_TEMPLATE)
         _, answers = models_json_schema([(Problem, "serialization")], ref_template=_TEMPLATE)
         built["components"]["schemas"] = dict(sorted({**bodies["$defs"], **answers["$defs"], **schemas}.items()))
+        if not app.state.service.settings.needs_key:
+            _without_keys(built)
         app.openapi_schema = built
     return app.openapi_schema
+
+
+def _without_keys(built: dict[str, Any]) -> None:
+    """Say nothing of keys where none is asked for."""
+    built["components"].pop("securitySchemes", None)
+    for path in built["paths"].values():
+        for operation in path.values():
+            operation.pop("security", None)
+            operation["responses"].pop("401", None)
