@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test check format lint types contract install install-dev lock bench-solver bench-fedl clean
+.PHONY: help serve test check format lint types contract install install-dev lock bench-solver bench-fedl bench-service bench-overload clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -64,6 +64,12 @@ build/flower/.ready:
 
 bench-fedl: $(VENV)/.dev build/flower/.ready ## FedL rounds: compiled engine, plain PyTorch and Flower in one run
 	$(BIN)/python -m benchmarks.fedl_speed
+
+bench-service: $(VENV)/.dev ## The service: requests per second and latency beside the bare solver and an empty endpoint
+	$(BIN)/python -m benchmarks.service_speed
+
+bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
+	$(BIN)/python -m benchmarks.service_overload
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from app.planning import PlanQuery
 from solver import Obstacle, eligible_devices, obstacles
@@ -34,6 +33,9 @@ class Diagnosis:
 
 def diagnose(query: PlanQuery) -> Diagnosis:
     """Look at a query's network in O(devices + links)."""
+    # Imported here: it takes longer to load than a dry run to answer, and a server should start at once.
+    from scipy.sparse import csgraph  # noqa: PLC0415
+
     network = query.schedule.segments[0].network
     devices, links, n = network.devices, network.links, len(network)
     able = eligible_devices(query.schedule, query.horizon)

@@ -39,6 +39,6 @@ def set_up_logs(level: str) -> None:
     root.setLevel(logging.WARNING)
     for name in ("fedsift", "uvicorn", "uvicorn.error"):
         logging.getLogger(name).setLevel(level.upper())
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+    for name in ("uvicorn", "uvicorn.error"):
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
