@@ -12,8 +12,8 @@ __all__ = ["check_headers", "decoded", "read_body"]
 _CHUNK = 2**20
 
 
-def check_headers(request: Request, content_type: str, limit: int) -> str:
-    """Check what the headers announce; returns the content encoding.
+def check_headers(request: Request, content_type: str, limit: int) -> tuple[str, int]:
+    """Check what the headers announce; returns the content encoding and the most bytes the body can come to.
 
     Raises:
         UnsupportedTypeError: another content type or encoding.
@@ -27,9 +27,11 @@ def check_headers(request: Request, content_type: str, limit: int) -> str:
     if encoding not in {"identity", "gzip"}:
         raise UnsupportedTypeError("send no content encoding, or gzip", headers={"Accept-Encoding": "gzip"})
     announced = request.headers.get("content-length", "")
-    if (announced.isdecimal() and len(announced) > 15) or int(announced or 0) > limit:
+    if not announced:
+        return encoding, limit
+    if len(announced) > 15 or int(announced) > limit:
         raise _too_large(limit)
-    return encoding
+    return encoding, int(announced) if encoding == "identity" else limit
 
 
 async def read_body(request: Request, limit: int, timeout: float) -> bytes:

@@ -36,20 +36,25 @@ class Service:
 
 
 async def process(
-    request: Request, owner: str, work: Callable[[bytes], Response], *, content_type: str = JSON
+    request: Request,
+    owner: str,
+    work: Callable[[bytes], Response],
+    *,
+    content_type: str = JSON,
+    limit: int | None = None,
 ) -> Response:
     """Read the body and let the work, in the pool, make an answer of it."""
     service: Service = request.app.state.service
-    limit = service.settings.body_limit
-    with service.pool.admit(owner if service.settings.needs_key else None):
-        encoding = check_headers(request, content_type, limit)
-        raw = await read_body(request, limit, service.settings.body_timeout)
+    most = service.settings.body_limit if limit is None else limit
+    encoding, size = check_headers(request, content_type, most)
+    with service.pool.admit(owner if service.settings.needs_key else None, size):
+        raw = await read_body(request, most, service.settings.body_timeout)
         admitted = time.perf_counter()
 
         def job() -> Response:
             service.metrics.stage("queue", time.perf_counter() - admitted)
             try:
-                return work(decoded(raw, encoding, limit))
+                return work(decoded(raw, encoding, most))
             except ValidationError as error:
                 raise refusal(error) from None
             except InfeasiblePlanError as error:

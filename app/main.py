@@ -53,7 +53,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 def _service(settings: Settings) -> Service:
     pool = WorkPool(
-        settings.threads, settings.queue, per_owner=settings.key_concurrency, retry_after=settings.retry_after
+        settings.threads,
+        settings.queue,
+        per_owner=settings.key_concurrency,
+        budget=settings.body_budget,
+        retry_after=settings.retry_after,
     )
     metrics = Metrics()
     metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)

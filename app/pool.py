@@ -23,11 +23,13 @@ class WorkPool:
     Used from the event loop only, so its counters need no lock.
     """
 
-    def __init__(self, threads: int, queue: int, *, per_owner: int, retry_after: int) -> None:
+    def __init__(self, threads: int, queue: int, *, per_owner: int, budget: int, retry_after: int) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="plan")
         self._limit = threads + queue
         self._threads = threads
         self._per_owner = per_owner
+        self._budget = budget
+        self._bytes = 0
         self._retry = {"Retry-After": str(retry_after)}
         self._owners: Counter[str] = Counter()
         self.admitted = 0
@@ -39,8 +41,8 @@ class WorkPool:
         return max(0, self.admitted - self._threads)
 
     @contextmanager
-    def admit(self, owner: str | None) -> Iterator[None]:
-        """Hold a place from before the body is read until the answer is ready.
+    def admit(self, owner: str | None, size: int) -> Iterator[None]:
+        """Hold a place, and room for so many bytes, from before the body is read until the answer is ready.
 
         Raises:
             OverloadedError: the queue is full, or the service is shutting down.
@@ -50,16 +52,20 @@ class WorkPool:
             raise OverloadedError("the service is shutting down", headers=self._retry)
         if self.admitted >= self._limit:
             raise OverloadedError("too many requests are waiting; try again later", headers=self._retry)
+        if self._bytes and self._bytes + size > self._budget:
+            raise OverloadedError("too many bytes are under way; try again later", headers=self._retry)
         if owner is not None and self._owners[owner] >= self._per_owner:
             detail = f"this key has {self._per_owner} requests under way; try again later"
             raise TooManyRequestsError(detail, headers=self._retry)
         self.admitted += 1
+        self._bytes += size
         if owner is not None:
             self._owners[owner] += 1
         try:
             yield
         finally:
             self.admitted -= 1
+            self._bytes -= size
             if owner is not None:
                 self._owners[owner] -= 1
                 if not self._owners[owner]:

@@ -45,6 +45,10 @@ class Settings(BaseSettings):
     key_concurrency: int = Field(32, ge=1, description="Requests an API key may have under way; more get 429.")
     retry_after: int = Field(1, ge=1, description="Seconds that `Retry-After` tells a rejected caller.")
     body_limit: int = Field(64 * MEBIBYTE, ge=1024, description="Bytes of a request body, compressed or not.")
+    binary_limit: int = Field(512 * MEBIBYTE, ge=1024, description="Bytes of a binary request body, compressed or not.")
+    body_budget: int = Field(
+        1024 * MEBIBYTE, ge=1024, description="Bytes of all bodies under way in a process; more get 503."
+    )
     body_timeout: float = Field(30.0, gt=0, description="Seconds a client has to send its body.")
     time_limit: float = Field(10.0, gt=0, description="Seconds a solve may take if the request says nothing.")
     max_time_limit: float = Field(60.0, gt=0, description="The most seconds a request may ask for.")

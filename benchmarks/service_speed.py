@@ -71,7 +71,9 @@ def _cases(server: ServerProcess, empty: ServerProcess, n_devices: int, requests
     query = PlanRequest.model_validate_json(body).to_domain(Settings())
     expected = make_plan(query).plan
     answer = json.loads(asyncio.run(_ask(server.port, body)))
-    if answer["sampled"] != expected.sampled.tolist() or not np.isclose(answer["objective"], expected.objective):
+    if answer["sampled"] != expected.sampled.tolist() or not np.isclose(
+        answer["objective"], expected.objective or np.nan
+    ):
         raise RuntimeError(f"the service answers N={n_devices} with another plan")
     solver_ms = _milliseconds(lambda: make_plan(query))
     cases = []
@@ -79,11 +81,11 @@ def _cases(server: ServerProcess, empty: ServerProcess, n_devices: int, requests
         count = max(requests, 4 * clients)
         nothing = asyncio.run(closed_loop(empty.port, message("/", body), clients=clients, requests=count))
         load = asyncio.run(closed_loop(server.port, message("/v1/plans", body), clients=clients, requests=count))
-        cases.append(_figures(n_devices, clients, len(body), solver_ms, nothing, load))
+        cases.append(_figures(n_devices, clients, len(body), solver_ms, nothing=nothing, load=load))
     return cases
 
 
-def _figures(n: int, clients: int, size: int, solver_ms: float, nothing: Load, load: Load) -> dict[str, Any]:
+def _figures(n: int, clients: int, size: int, solver_ms: float, *, nothing: Load, load: Load) -> dict[str, Any]:
     if set(load.seconds) != {200}:
         raise RuntimeError(f"N={n}: answers other than 200: { {s: len(v) for s, v in load.seconds.items()} }")
     seconds = load.seconds[200]

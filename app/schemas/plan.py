@@ -16,6 +16,8 @@ from sampler import DEFAULT_SAMPLER, sampler_names
 from solver import Change, GradientModel, Network, Schedule, StepPlan
 
 __all__ = [
+    "BinaryParameters",
+    "BinarySummary",
     "ChangeIn",
     "GradientIn",
     "PlanOut",
@@ -270,6 +272,60 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "statistical_term": plan.statistical_term,
         "relative_gap": plan.relative_gap,
         "max_violation": plan.max_violation,
-        "timing_ms": {name: round(1000 * seconds, 3) for name, seconds in result.seconds.items()},
+        "timing_ms": _milliseconds(result),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }
+
+
+def _milliseconds(result: PlanResult) -> dict[str, float]:
+    return {name: round(1000 * seconds, 3) for name, seconds in result.seconds.items()}
+
+
+class BinaryParameters(PlanParameters):
+    """The parameters in a binary request: its answer has arrays of transfers, never matrices."""
+
+    output: Literal["links"] = "links"
+
+
+class BinaryStep(AnswerModel):
+    """What a binary answer says of a step outside its arrays."""
+
+    step: int
+    objective: float
+    sampling_term: float
+    statistical_term: float
+    gradient_norm: float
+    relative_gap: float
+    max_violation: float
+    status: PlanStatus
+
+
+class BinarySummary(AnswerModel):
+    """What a binary answer says outside its arrays."""
+
+    id: str
+    status: PlanStatus
+    objective: float
+    sampling_term: float
+    statistical_term: float
+    relative_gap: float
+    max_violation: float
+    timing_ms: dict[str, float]
+    steps: list[BinaryStep]
+
+    @classmethod
+    def from_domain(cls, plan_id: str, result: PlanResult) -> "BinarySummary":
+        """All but the arrays."""
+        names = ("objective", "sampling_term", "statistical_term", "relative_gap", "max_violation")
+        per_step = ("step", *names, "gradient_norm")
+        plan = result.plan
+        return cls(
+            id=plan_id,
+            status=cast("PlanStatus", plan.status.value),
+            timing_ms=_milliseconds(result),
+            steps=[
+                BinaryStep(status=cast("PlanStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
+                for step in plan.steps
+            ],
+            **{name: getattr(plan, name) for name in names},
+        )
