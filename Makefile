@@ -22,10 +22,12 @@ $(BIN)/python:
 
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[worker]'
+	$(BIN)/python -m solver.warm_up
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m solver.warm_up
 	@touch $@ $(VENV)/.serve
 
 install: $(VENV)/.serve ## Install what serving needs into .venv

@@ -26,7 +26,7 @@ def _open_links(problem: StepProblem) -> IntArray:
 class ClarabelStep:
     """The step in Clarabel's own form, min qᵀx with s = b − Ax in cones, built before any clock runs.
 
-    x = (Φ, t_0, t_1..t_S): t_0 ≥ 1/D_N as a second-order cone, t_i ≥ (D_i + R_i)^(−1/2) as power cones.
+    x = (Φ, t_0, t_1..t_S): t_0 ≥ D_N(0)/D_N as a second-order cone, t_i ≥ (D_i + R_i)^(−1/2) as power cones.
     """
 
     q: FloatArray
@@ -59,8 +59,8 @@ class ClarabelStep:
             ]
         )
         total = (problem.unsampled_data + problem.data.sum()) / unit
-        # ‖(2, t_0 − D_N)‖ ≤ t_0 + D_N
-        gains: FloatArray = np.asarray(received.sum(axis=0), dtype=np.float64).ravel()
+        # t_0 ≥ D_N(0)/D_N as ‖(2, t_0 − D_N/D_N(0))‖ ≤ t_0 + D_N/D_N(0): numbers around one.
+        gains: FloatArray = np.asarray(received.sum(axis=0), dtype=np.float64).ravel() / total
         cone = sparse.lil_array((3, width))
         cone[0, :n], cone[0, n] = -gains, -1.0
         cone[2, :n], cone[2, n] = gains, -1.0
@@ -74,24 +74,25 @@ class ClarabelStep:
         held[1::3] = problem.data / unit
         held[2::3] = 1.0
         cost = np.zeros(width)
-        cost[n] = problem.gradient_norm * problem.unsampled_data / unit
+        cost[n] = problem.gradient_norm * problem.unsampled_data / unit / total
         cost[n + 1 :] = problem.gradient_noise / np.sqrt(unit) / n_receivers
         cones = [clarabel.NonnegativeConeT(linear.shape[0]), clarabel.SecondOrderConeT(3)]
         cones += [clarabel.PowerConeT(2 / 3) for _ in range(n_receivers)]
         return cls(
             q=cost,
             A=sparse.csc_array(sparse.vstack([linear, cone.tocsr(), powers + shift])),
-            b=np.concatenate([limits, [total, 2.0, -total], held]),
+            b=np.concatenate([limits, [1.0, 2.0, -1.0], held]),
             cones=cones,
         )
 
-    def solve(self) -> float:
-        """Solve with Clarabel's own defaults and return the objective."""
+    def solve(self) -> tuple[float, str]:
+        """Solve with Clarabel's own defaults and return objective and status."""
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         quadratic = sparse.csc_matrix((self.q.size, self.q.size))
         solver = clarabel.DefaultSolver(quadratic, self.q, sparse.csc_matrix(self.A), self.b, self.cones, settings)
-        return float(solver.solve().obj_val)
+        answer = solver.solve()
+        return float(answer.obj_val), str(answer.status)
 
 
 class ReusedStep:

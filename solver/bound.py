@@ -95,7 +95,6 @@ def convergence_bound(
     *,
     aggregation_period: int,
     constants: LossConstants | None = None,
-    gradient_noise: float = 1.0,
     unsampled_gradient_norm: float | None = None,
 ) -> ConvergenceBound:
     """Corollary 1 at t = T for a feasible plan with at least one step."""
@@ -103,9 +102,8 @@ def convergence_bound(
         raise InvalidInputError("plan", "has no steps to bound")
     known = LossConstants() if constants is None else constants
     tau = as_count(aggregation_period, "aggregation_period")
-    noise = as_number(gradient_noise, "gradient_noise")
+    noise, unsampled = plan.gradient_noise, plan.unsampled_data
     start = network.devices.data[plan.sampled]
-    unsampled = max(network.total_data - float(start.sum()), 0.0)
 
     data = [start, *(step.sampled_data for step in plan.steps)]
     norms = [plan.steps[0].gradient_norm, *(step.gradient_norm for step in plan.steps)]
@@ -123,16 +121,19 @@ def convergence_bound(
     periods = horizon // tau
     upsilon = 0.0
     for y in range((periods - 1) * tau + 1, periods * tau + 1) if periods else ():
-        growth = 2.0 ** (y - 1 - (periods - 1) * tau) - 1.0
+        # exp2 goes to infinity where ** would raise: a period of a thousand steps has no useful bound.
+        with np.errstate(over="ignore"):
+            growth = float(np.exp2(y - 1 - (periods - 1) * tau)) - 1.0
         upsilon += float(divergences[y - 1]) * growth + float(drifts[y - 1])
-    progress = horizon * known.proximity * known.step_size
-    progress *= 1.0 - known.smoothness * known.step_size / 2.0
+    progress = horizon * known.proximity * known.step_size * (1.0 - known.smoothness * known.step_size / 2.0)
+    if progress == 0.0:
+        raise InvalidInputError("step_size", "is too small: step_size × proximity vanishes")
     weight = (periods + 1) * known.lipschitz / (known.smoothness * known.loss_floor**2)
     denominator = progress - weight * upsilon
     return ConvergenceBound(
         upsilon=upsilon,
         value=1.0 / denominator if denominator > 0 else None,
-        linearised=1.0 / progress + weight * upsilon / progress**2,
+        linearised=(1.0 + weight * upsilon / progress) / progress,
         divergences=divergences,
         drifts=drifts,
     )

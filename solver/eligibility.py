@@ -7,6 +7,7 @@ import numpy as np
 from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.network import Network
 from solver.schedule import Schedule
+from solver.validation import as_count
 
 __all__ = ["Obstacle", "data_ceiling", "eligible_devices", "obstacles"]
 
@@ -35,12 +36,13 @@ def eligible_devices(network: Network | Schedule, horizon: int = 1) -> BoolArray
     """Mask of the devices that hold data and can process it at every step 1..horizon."""
     schedule = Schedule.of(network)
     everyone = np.arange(len(schedule.network))
-    mask: BoolArray = _can_train(schedule, everyone, schedule.network.devices.data, 1, horizon)
+    last = as_count(horizon, "horizon")
+    mask: BoolArray = _can_train(schedule, everyone, schedule.network.devices.data, 1, last)
     return mask
 
 
 def obstacles(
-    schedule: Schedule,
+    network: Network | Schedule,
     horizon: int,
     devices: IntArray | None = None,
     *,
@@ -51,6 +53,8 @@ def obstacles(
 
     `data` is what they hold before step `first` (default: D_i(0)).
     """
+    schedule = Schedule.of(network)
+    horizon = as_count(horizon, "horizon", low=first)
     chosen = np.arange(len(schedule.network)) if devices is None else devices
     held = schedule.network.devices.data[chosen] if data is None else data
     blocked = np.flatnonzero(~_can_train(schedule, chosen, held, first, horizon))
@@ -69,7 +73,7 @@ def _obstacle(schedule: Schedule, device: int, data: float, first: int) -> Obsta
     for segment in schedule.segments:
         capacity = float(segment.network.devices.processing_capacity[device])
         cost = float(segment.network.devices.processing_cost[device])
-        if (segment.last is None or segment.last >= first) and cost * data > capacity:
+        if (segment.last is None or segment.last >= first) and cost > 0 and data > capacity / cost:
             need = f"processing its {data:g} datapoints costs {cost * data:g}, its capacity is {capacity:g}"
             return Obstacle(device, max(segment.first, first), need)
     raise AssertionError(f"device {device} has no obstacle")

@@ -1,24 +1,29 @@
 """The fast solver: one step problem, or hundreds at once, in compiled code."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
-from solver.kernels.interior_point import centre, iterate
+from solver.kernels.interior_point import iterate, starting_point
 from solver.kernels.layout import Step
-from solver.kernels.step import attempt_full, finish, finish_clean, prepare, solve_and_check, solve_packed, target_gap
+from solver.kernels.step import attempt_full, finish, finish_clean, prepare, solve_packed, solve_step, target_gap
 from solver.problem import StepProblem, room_for
 from solver.solution import Status, StepSolution, certified, status_of
+from solver.validation import as_number, frozen
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "solve_fast", "solve_many"]
+
+Column = TypeVar("Column", FloatArray, IntArray)
 
 # The relative gap to stop at: a hundred times stricter than what may be called optimal.
 TOLERANCE = 1e-8
 MAX_ITERATIONS = 200
 
-# Between two looks at the clock the kernel may spend about this many links × iterations (some ten milliseconds).
+# Between two looks at the clock the kernel may spend about this many links × iterations, and one iteration at least.
 _LINK_ITERATIONS = 100_000
 
 
@@ -29,34 +34,38 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
     limit to blame, the reference solver is asked too, and the answer that proves more is returned.
     """
     start = perf_counter()
+    tolerance = as_number(tolerance, "tolerance", strict=True)
     fractions = np.empty(problem.n_links)
     received = np.empty(problem.n_receivers)
     prices = np.empty(problem.n_receivers)
     if time_limit is not None:
-        deadline = start + time_limit
+        # A limit already passed, as the last steps of a plan may find it, is a limit of nothing.
+        deadline = start + as_number(max(time_limit, 0.0), "time_limit")
         iterations, in_time = _solve_within(problem.arrays, tolerance, deadline, fractions, received, prices)
         seconds = perf_counter() - start
         return certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=not in_time)
-    figures = solve_and_check(
+    figures = solve_step(
         problem.arrays,
-        problem.receive_capacity,
-        problem.data_ceiling,
+        frozen(problem.receive_capacity),
+        frozen(problem.data_ceiling),
         tolerance,
         MAX_ITERATIONS,
         fractions,
         received,
         prices,
     )
-    return _checked(problem, fractions, prices, received, figures, perf_counter() - start)
+    return _checked(problem, fractions, prices, received, figures, perf_counter() - start, tolerance)
 
 
 def _second_opinion(answer: StepSolution) -> StepSolution:
-    """The better of this answer and the reference solver's."""
+    """The better of this answer and the reference solver's, proven by the better of their two lower bounds."""
     # Imported here: CVXPY takes a second to load, and hardly any process ever needs it.
     from solver.reference import solve_reference  # noqa: PLC0415
 
     other = solve_reference(answer.problem)
-    return min(answer, other, key=lambda one: one.gap)
+    better = min(answer, other, key=lambda one: one.objective)
+    gap = max(better.objective - max(answer.lower_bound, other.lower_bound), 0.0)
+    return replace(better, gap=gap, status=status_of(gap, better.objective, better.max_violation))
 
 
 def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE) -> list[StepSolution]:
@@ -64,19 +73,20 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
     if not problems:
         return []
     start = perf_counter()
+    tolerance = as_number(tolerance, "tolerance", strict=True)
     senders = _starts([problem.n_senders for problem in problems])
     links = _starts([problem.n_links for problem in problems])
     receivers = _starts([problem.n_receivers for problem in problems])
-    receive = np.concatenate([problem.receive_capacity for problem in problems])
-    ceiling = np.concatenate([problem.data_ceiling for problem in problems])
-    data = np.concatenate([problem.data for problem in problems])
+    receive = _joined([problem.receive_capacity for problem in problems])
+    ceiling = _joined([problem.data_ceiling for problem in problems])
+    data = _joined([problem.data for problem in problems])
     packed = Step(
-        np.concatenate([problem.offsets for problem in problems]),
-        np.concatenate([problem.receiver for problem in problems]),
-        np.concatenate([problem.useful for problem in problems]),
-        np.concatenate([problem.cost for problem in problems]),
-        np.concatenate([problem.budget for problem in problems]),
-        room_for(receive, ceiling, data),
+        _joined([problem.offsets for problem in problems]),
+        _joined([problem.receiver for problem in problems]),
+        _joined([problem.useful for problem in problems]),
+        _joined([problem.cost for problem in problems]),
+        _joined([problem.budget for problem in problems]),
+        frozen(room_for(receive, ceiling, data)),
         data,
         0.0,
         0.0,
@@ -112,6 +122,7 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
             received[receivers[j] : receivers[j + 1]],
             figures[j].tolist(),
             seconds,
+            tolerance,
         )
         for j, problem in enumerate(problems)
     ]
@@ -124,10 +135,11 @@ def _checked(
     received: FloatArray,
     figures: Sequence[float],
     seconds: float,
+    tolerance: float,
 ) -> StepSolution:
-    """The kernel's answer with its certificate; asks the reference solver where that falls short of optimality."""
+    """The kernel's answer with its certificate; asks the reference solver where that falls short of what was asked."""
     iterations, sampling, statistical, gap, violation = figures
-    status = status_of(gap, sampling + statistical)
+    status = status_of(gap, sampling + statistical, violation)
     answer = StepSolution(
         problem,
         fractions,
@@ -141,7 +153,8 @@ def _checked(
         int(iterations),
         seconds,
     )
-    return answer if status is Status.OPTIMAL else _second_opinion(answer)
+    satisfied = status is Status.OPTIMAL or gap <= tolerance * answer.objective
+    return answer if satisfied else _second_opinion(answer)
 
 
 def _solve_within(
@@ -160,22 +173,23 @@ def _solve_within(
     if n_links == 0 or attempt_full(reduced, s):
         finish(step, reduced, s, mu, phi, R)
         return 0, True
-    centre(reduced, s)
-    z = np.empty(n_links)
-    lam = np.zeros((2, int(reduced.groups[-1, :2].sum())))
+    point = starting_point(step, reduced)
+    s[:] = point.s
     target = target_gap(step, reduced, tolerance)
     portion = max(1, _LINK_ITERATIONS // n_links)
-    done = 0
-    while done < MAX_ITERATIONS:
+    gap, done, more = np.inf, 0, True
+    while more and done < MAX_ITERATIONS:
         if perf_counter() >= deadline:
             finish(step, reduced, s, mu, phi, R)
             return done, False
-        iterations, gap = iterate(step, reduced, target, portion, s, z, lam, mu, done == 0)
+        iterations, gap, more = iterate(step, reduced, point, target, portion, gap, s, mu)
         done += iterations
-        if gap <= target or iterations < portion:
-            break
-    finish_clean(step, reduced, s, z, lam, target, mu, phi, R)
+    finish_clean(step, reduced, point, s, target, mu, phi, R)
     return done, True
+
+
+def _joined(columns: list[Column]) -> Column:
+    return frozen(np.concatenate(columns))
 
 
 def _starts(sizes: list[int]) -> IntArray:

@@ -28,7 +28,8 @@ class GradientModel:
         object.__setattr__(self, "since", as_count(self.since, "gradient.since", low=0))
 
     def norms(self, first: int, last: int) -> FloatArray:
-        """‖∇F̄(t)‖ for the steps t = first..last."""
+        """‖∇F̄(t)‖ for the steps t = first..last, all after `since`."""
+        as_count(first, "first", low=self.since + 1)
         steps = np.arange(first, last + 1, dtype=np.float64) - self.since
         # In logarithms: α^t overflows long before norm/α^t underflows to the zero it tends to.
         norms: FloatArray = self.norm * np.exp(-steps * np.log(self.decay))

@@ -62,11 +62,12 @@ def step_problem(
 ) -> StepProblem:
     """The next step's problem, as a validated `StepProblem` of its own."""
     schedule = Schedule.of(network)
+    as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
     subgraph = Subgraph.of(schedule.at(state.step + 1), state.sampled)
     last = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=state.step + 1)
     ceiling = data_ceiling(schedule, state.sampled, state.step + 1, last)
-    unsent = state.unsent_along(subgraph)
-    return StepProblem(**_columns(subgraph, state.data, unsent, ceiling, gradient_norm, gradient_noise))
+    columns = _columns(subgraph, state.data, state.unsent_along(subgraph), ceiling, gradient_norm, gradient_noise)
+    return StepProblem(**(columns | {"data_ceiling": ceiling}))
 
 
 def advance(
@@ -93,7 +94,7 @@ def advance(
     schedule = Schedule.of(network)
     norms = as_column(gradient_norms, "gradient_norms")
     noise = as_number(gradient_noise, "gradient_noise")
-    solve = _solver(method, generator, tolerance)
+    solve = _solver(method, generator, as_number(tolerance, "tolerance", strict=True))
     deadline = None if time_limit is None else perf_counter() + as_number(time_limit, "time_limit")
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
     end = state.step + norms.size
@@ -156,7 +157,10 @@ def plan_offloading(
         time_limit=time_limit,
     )
     seconds = perf_counter() - begin
-    return Plan(len(schedule.network), period.state.sampled, period.steps, period.obstacles, seconds)
+    unsampled = float(np.delete(schedule.network.devices.data, period.state.sampled).sum())
+    return Plan(
+        len(schedule.network), period.state.sampled, period.steps, period.obstacles, seconds, unsampled, gradient_noise
+    )
 
 
 def _columns(
@@ -174,8 +178,7 @@ def _columns(
         # Rounding in D_i + R_i may pass the ceiling by the last digit.
         "data_ceiling": np.maximum(ceiling, held),
         "data": held,
-        # D_Ŝ is constant: offloading copies, unsampled devices keep their data.
-        "unsampled_data": max(subgraph.network.total_data - float(devices.data[sampled].sum()), 0.0),
+        "unsampled_data": subgraph.unsampled_data,
         "gradient_norm": norm,
         "gradient_noise": noise,
     }
@@ -188,7 +191,7 @@ def _solver(method: str, generator: np.random.Generator | None, tolerance: float
         # Imported here: CVXPY takes a second to load, and only those who ask for it should wait.
         from solver.reference import solve_reference  # noqa: PLC0415
 
-        return lambda problem, _: solve_reference(problem)
+        return lambda problem, remaining: solve_reference(problem, time_limit=remaining)
     if method == "random":
         if generator is None:
             raise InvalidInputError("generator", "random offloading needs a random generator")

@@ -62,6 +62,9 @@ def random_problem(family: str, seed: int, n_devices: int, sample_size: int) -> 
     candidates = generator.permutation(np.flatnonzero(network.devices.data > 0))
     sampled = candidates[:sample_size]
     norm, noise = np.exp(generator.normal(0.0, 1.5, 2))
+    # Now and then one of the two terms is absent.
+    absent = generator.random()
+    norm, noise = (0.0 if absent < 0.08 else norm), (0.0 if absent > 0.92 else noise)
     return step_problem(network, start(network, sampled), gradient_norm=norm, gradient_noise=noise)
 
 
@@ -181,6 +184,19 @@ def _small_receivers(generator: np.random.Generator, n: int) -> Network:
     return _with(network, data=data, processing_capacity=1e3 * data)
 
 
+def _uneven(generator: np.random.Generator, n: int) -> Network:
+    # Data over four orders of magnitude among devices that all reach one another.
+    network = random_network(generator, n, link_probability=0.5, receive=(0.1, 1.0), transmit=(0.1, 1.0))
+    data = np.exp(generator.uniform(0.0, 9.2, n))
+    return _with(network, data=data, processing_capacity=1e3 * data, receive_capacity=data)
+
+
+def _slack_caps(generator: np.random.Generator, n: int) -> Network:
+    # "No limit", as people write it.
+    network = random_network(generator, n, link_probability=0.3, transmit=(0.001, 0.02))
+    return _with(network, receive_capacity=np.full(n, 1e15), processing_capacity=np.full(n, 1e18))
+
+
 FAMILIES: dict[str, Callable[[np.random.Generator, int], Network]] = {
     "loose": _loose,
     "tight": _tight,
@@ -193,5 +209,7 @@ FAMILIES: dict[str, Callable[[np.random.Generator, int], Network]] = {
     "empty_senders": _empty_senders,
     "no_links": _no_links,
     "covered": _covered,
+    "slack_caps": _slack_caps,
     "small_receivers": _small_receivers,
+    "uneven": _uneven,
 }

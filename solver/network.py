@@ -104,7 +104,9 @@ class Links:
         """Links from N×N matrices: A of zeros and ones, λ and ψ (read where A is one)."""
         A = as_matrix(adjacency, "topology.adjacency", rows=n_devices, columns=n_devices)
         reject_first((A != 0) & (A != 1), A, "topology.adjacency", "must be 0 or 1")
-        reject_first(np.diag(A) != 0, np.diag(A), "topology.adjacency", "links a device with itself")
+        reject_first(
+            (A != 0) & np.eye(n_devices, dtype=np.bool_), A, "topology.adjacency", "links a device with itself"
+        )
         lam = as_matrix(similarity, "topology.similarity", rows=n_devices, columns=n_devices, high=1.0)
         psi = as_matrix(transmit_cost, "topology.transmit_cost", rows=n_devices, columns=n_devices)
         source, target = np.nonzero(A)
@@ -163,6 +165,9 @@ class Network:
 
     def with_columns(self, columns: dict[str, npt.ArrayLike], links: Links | None = None) -> "Network":
         """The same network with some device columns, and the links if given, replaced."""
+        for name in columns:
+            if name not in {f.name for f in fields(Devices)}:
+                raise InvalidInputError(f"devices.{name}", "is no device column")
         devices = replace(self.devices, **columns) if columns else self.devices  # type: ignore[arg-type]
         if links is None and devices is self.devices:
             return self

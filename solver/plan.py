@@ -70,6 +70,8 @@ class Plan:
         steps: one entry for each t; empty if infeasible.
         obstacles: why it is infeasible, device by device; empty otherwise.
         seconds: wall time.
+        unsampled_data: D_Ŝ.
+        gradient_noise: γ the plan was made with.
     """
 
     n_devices: int
@@ -77,6 +79,8 @@ class Plan:
     steps: tuple[StepPlan, ...]
     obstacles: tuple[Obstacle, ...]
     seconds: float
+    unsampled_data: float
+    gradient_noise: float
 
     @property
     def status(self) -> Status:

@@ -18,6 +18,9 @@ from solver.validation import as_column, as_indices, as_number, frozen, reject_f
 __all__ = ["StepProblem", "room_for"]
 
 
+_NO_CEILING = np.finfo(np.float64).max
+
+
 def room_for(receive_capacity: FloatArray, data_ceiling: FloatArray, data: FloatArray) -> FloatArray:
     """cap_i = min(θ_i, ceiling_i − D_i), never below zero."""
     cap: FloatArray = np.maximum(np.minimum(receive_capacity, data_ceiling - data), 0.0)
@@ -60,10 +63,9 @@ class StepProblem:
             raise InvalidInputError("data", "must name at least one sampled device")
         reject_first(data == 0, data, "data", "a sampled device must hold data")
         receive = as_column(self.receive_capacity, "receive_capacity", length=data.size)
-        ceiling = np.asarray(self.data_ceiling, dtype=np.float64)
-        if ceiling.shape != data.shape:
-            raise InvalidInputError("data_ceiling", f"must have {data.size} entries, has {ceiling.size}")
-        reject_first(~(ceiling >= data), ceiling, "data_ceiling", "must be at least the data held")
+        # An infinite ceiling is a device without a processing limit; beyond the largest float is as good.
+        ceiling = as_column(np.minimum(self.data_ceiling, _NO_CEILING), "data_ceiling", length=data.size)
+        reject_first(ceiling < data, ceiling, "data_ceiling", "must be at least the data held")
         budget = as_column(self.budget, "budget")
         offsets = as_indices(self.offsets, "offsets")
         receiver = as_indices(self.receiver, "receiver")
@@ -72,11 +74,11 @@ class StepProblem:
                 "offsets",
                 f"must run from 0 to {receiver.size} over {budget.size} senders, one more entry than senders",
             )
-        reject_first(np.diff(offsets) < 0, offsets[1:], "offsets", "must not fall")
+        reject_first(np.diff(offsets, prepend=0) < 0, offsets, "offsets", "must not fall")
         reject_first(receiver >= data.size, receiver, "receiver", f"must be below {data.size}")
-        falls = np.diff(receiver) <= 0
-        falls[offsets[(offsets > 0) & (offsets < receiver.size)] - 1] = False
-        reject_first(falls, receiver[1:], "receiver", "must ascend within a sender")
+        falls = np.diff(receiver, prepend=-1) <= 0
+        falls[offsets[offsets < receiver.size]] = False
+        reject_first(falls, receiver, "receiver", "must ascend within a sender")
         values = {
             "offsets": offsets,
             "receiver": receiver,
@@ -84,7 +86,7 @@ class StepProblem:
             "cost": as_column(self.cost, "cost", length=receiver.size),
             "budget": budget,
             "receive_capacity": receive,
-            "data_ceiling": frozen(ceiling),
+            "data_ceiling": ceiling,
             "data": data,
             "unsampled_data": as_number(self.unsampled_data, "unsampled_data"),
             "gradient_norm": as_number(self.gradient_norm, "gradient_norm"),
@@ -127,15 +129,15 @@ class StepProblem:
 
     @cached_property
     def arrays(self) -> Step:
-        """The same for the compiled kernels."""
+        """The same for the compiled kernels; all read-only, since numba would compile each mixture anew."""
         return Step(
-            self.offsets,
-            self.receiver,
-            self.useful,
-            self.cost,
-            self.budget,
-            self.capacity,
-            self.data,
+            frozen(self.offsets),
+            frozen(self.receiver),
+            frozen(self.useful),
+            frozen(self.cost),
+            frozen(self.budget),
+            frozen(self.capacity),
+            frozen(self.data),
             self.unsampled_data,
             self.gradient_norm,
             self.gradient_noise,

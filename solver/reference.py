@@ -60,7 +60,8 @@ def transcribe(problem: StepProblem) -> Transcription:
     noise = problem.gradient_noise / np.sqrt(unit)
     statistical = noise / n_receivers * cp.sum(cp.power(data, -0.5))
 
-    receive = received <= problem.capacity / unit  # eqs. (9) and (10)
+    # Eqs. (9) and (10). A cap far beyond all that could arrive would only cost digits.
+    receive = received <= np.minimum(problem.capacity / unit, 2 * to_receiver.sum(axis=1) + 1e-300)
     constraints = [
         receive,
         # Eq. (11), each row divided by its budget so that rows of any unit weigh alike.
@@ -71,7 +72,7 @@ def transcribe(problem: StepProblem) -> Transcription:
     return Transcription(cp.Problem(objective, constraints), phi, open_links, receive, unit)
 
 
-def solve_reference(problem: StepProblem) -> StepSolution:
+def solve_reference(problem: StepProblem, *, time_limit: float | None = None) -> StepSolution:
     """Solve the step with CVXPY and Clarabel, and certify the answer.
 
     Clarabel's answer may lie outside a constraint by its tolerance; it is scaled back in before it is certified.
@@ -81,23 +82,29 @@ def solve_reference(problem: StepProblem) -> StepSolution:
     prices = np.zeros(problem.n_receivers)
     iterations = 0
     model = transcribe(problem)
-    if model.open_links.size:
+    limit = {} if time_limit is None else {"time_limit": time_limit}
+    # With no time left there is nothing to ask Clarabel for: moving nothing is feasible.
+    if model.open_links.size and (time_limit is None or time_limit > 0):
         with warnings.catch_warnings():
             # "Solution may be inaccurate": the certificate says how accurate it is.
             warnings.simplefilter("ignore", UserWarning)
             # A solver that gives up leaves no value: zero fractions are feasible, and their certificate is honest.
             with contextlib.suppress(cp.SolverError):
                 model.problem.solve(
-                    solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-10, tol_feas=1e-10, max_iter=400
+                    solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=400, **limit
                 )
         if model.fractions.value is not None:
             fractions[model.open_links] = model.fractions.value
             prices = np.asarray(model.receive.dual_value, dtype=np.float64) / model.unit
+            reach = np.bincount(problem.receiver, weights=problem.useful, minlength=problem.n_receivers)
+            prices = np.where(problem.capacity > 2 * reach, 0.0, prices)
             iterations = int(model.problem.solver_stats.num_iters or 0)
     # A receiver without room may charge any price.
     prices = np.where(problem.capacity == 0, np.inf, prices)
     shrink_to_fit(problem.arrays, fractions, np.empty(problem.n_receivers))
-    return certified(problem, fractions, prices, iterations=iterations, seconds=perf_counter() - start)
+    seconds = perf_counter() - start
+    out_of_time = time_limit is not None and seconds >= time_limit
+    return certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=out_of_time)
 
 
 def _inverse(budget: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ class Change:
     """From `step` on, these device columns and (if given) these links hold.
 
     The similarity of a link always means λ(0), before any offloading; what was offloaded meanwhile is kept per
-    ordered pair by the horizon (`solver.horizon.HorizonState`), also while a link is away.
+    ordered pair by the horizon (`solver.state.HorizonState`), also while a link is away.
     """
 
     step: int
@@ -29,7 +29,14 @@ class Change:
     links: Links | None = None
 
     def __post_init__(self) -> None:
-        as_count(self.step, "schedule.step")
+        object.__setattr__(self, "step", as_count(self.step, "schedule.step"))
+        if not isinstance(self.columns, Mapping):
+            raise InvalidInputError(
+                "schedule.devices", f"must map columns to numbers, is {type(self.columns).__name__}"
+            )
+        if not isinstance(self.links, Links | None):
+            raise InvalidInputError("schedule.links", f"must be Links, is {type(self.links).__name__}")
+        object.__setattr__(self, "columns", dict(self.columns))
         for name in self.columns:
             if name not in CHANGEABLE_COLUMNS:
                 allowed = ", ".join(CHANGEABLE_COLUMNS)
@@ -76,9 +83,10 @@ class Schedule:
     @classmethod
     def of(cls, network: "Network | Schedule", changes: Iterable[Change] = ()) -> "Schedule":
         """A schedule from a network (constant conditions), or a schedule as it is, with further changes."""
+        changes = tuple(changes)
         if isinstance(network, Schedule):
-            return cls(network.network, (*network.changes, *changes))
-        return cls(network, tuple(changes))
+            return network if not changes else cls(network.network, (*network.changes, *changes))
+        return cls(network, changes)
 
     def at(self, step: int) -> Network:
         """The network in force at a step (1-based)."""

@@ -8,11 +8,15 @@ import numpy as np
 from solver.arrays import FloatArray
 from solver.kernels.certificate import certify
 from solver.problem import StepProblem
+from solver.validation import frozen
 
-__all__ = ["OPTIMALITY_GAP", "Status", "StepSolution", "certified", "status_of"]
+__all__ = ["FEASIBILITY", "OPTIMALITY_GAP", "Status", "StepSolution", "certified", "status_of"]
 
 # The relative gap up to which an answer may be called optimal.
 OPTIMALITY_GAP = 1e-6
+
+# The relative violation up to which an answer keeps its constraints.
+FEASIBILITY = 1e-8
 
 
 class Status(StrEnum):
@@ -20,7 +24,8 @@ class Status(StrEnum):
 
     `optimal` is only said of an answer whose certificate shows a relative gap of at most `OPTIMALITY_GAP`;
     `feasible` keeps every constraint without that proof (a baseline's offloading, say); `time_limit` is the best
-    found in the time given, feasible too; `infeasible` comes with the devices and reasons.
+    found in the time given, feasible too; `infeasible` breaks a constraint (a plan that cannot be comes with the
+    devices and reasons).
     """
 
     OPTIMAL = "optimal"
@@ -72,7 +77,7 @@ class StepSolution:
     @property
     def relative_gap(self) -> float:
         """(objective − lower bound) / objective."""
-        return self.gap / self.objective if self.gap > 0 else 0.0
+        return 0.0 if self.gap == 0 else self.gap / self.objective
 
 
 def certified(
@@ -92,8 +97,8 @@ def certified(
     received = np.empty(problem.n_receivers)
     sampling, statistical, gap, violation = certify(
         problem.arrays,
-        problem.receive_capacity,
-        problem.data_ceiling,
+        frozen(problem.receive_capacity),
+        frozen(problem.data_ceiling),
         fractions,
         receiver_prices,
         received,
@@ -107,14 +112,18 @@ def certified(
         statistical,
         gap,
         violation,
-        status_of(gap, sampling + statistical, out_of_time=out_of_time, heuristic=heuristic),
+        status_of(gap, sampling + statistical, violation, out_of_time=out_of_time, heuristic=heuristic),
         iterations,
         seconds,
     )
 
 
-def status_of(gap: float, objective: float, *, out_of_time: bool = False, heuristic: bool = False) -> Status:
-    """What an answer with this certified gap may be called."""
+def status_of(
+    gap: float, objective: float, violation: float, *, out_of_time: bool = False, heuristic: bool = False
+) -> Status:
+    """What an answer with this certified gap and violation may be called."""
+    if not violation <= FEASIBILITY:
+        return Status.INFEASIBLE
     if gap <= OPTIMALITY_GAP * objective and not heuristic:
         return Status.OPTIMAL
     return Status.TIME_LIMIT if out_of_time else Status.FEASIBLE

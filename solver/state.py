@@ -46,12 +46,17 @@ class HorizonState:
         if sampled.size == 0:
             raise InvalidInputError("sampled", "must name at least one device")
         data = as_column(self.data, "state.data", length=sampled.size)
-        reject_first(data == 0, sampled, "sampled", "holds no data")
         source = as_indices(self.source, "state.source")
         target = as_indices(self.target, "state.target")
         if target.size != source.size:
             raise InvalidInputError("state.target", f"must have {source.size} entries, has {target.size}")
         unsent = as_column(self.unsent, "state.unsent", length=source.size, high=1.0)
+        if source.size:
+            pairs = np.stack((source, target), axis=1)
+            first = np.unique(pairs, axis=0, return_index=True)[1]
+            again = np.ones(source.size, dtype=np.bool_)
+            again[first] = False
+            reject_first(again, source, "state.source", "names a pair twice")
         for field, value in zip(fields(self), (step, sampled, data, source, target, unsent), strict=True):
             object.__setattr__(self, field.name, value)
 

@@ -25,6 +25,7 @@ class Subgraph:
         fresh: D_k(1 − λ_ki), the useful datapoints of a link before any offloading.
         cost: ψ of each link.
         budget: Ψ_k/D_k of each sender.
+        unsampled_data: D_Ŝ, constant since offloading copies (summed, not subtracted: it may be a small rest).
     """
 
     network: Network
@@ -37,6 +38,7 @@ class Subgraph:
     fresh: FloatArray
     cost: FloatArray
     budget: FloatArray
+    unsampled_data: float
 
     @classmethod
     def of(cls, network: Network, sampled: IntArray) -> "Subgraph":
@@ -54,13 +56,20 @@ class Subgraph:
             held=held,
             fresh=held * (1.0 - links.similarity[link]),
             cost=links.transmit_cost[link],
-            budget=network.devices.transmit_budget[senders] / data[senders],
+            budget=_ratio(network.devices.transmit_budget[senders], data[senders]),
+            unsampled_data=float(np.delete(data, sampled).sum()),
         )
 
     @property
     def keys(self) -> IntArray:
         """A number for each link's ordered pair of devices."""
         return pair_keys(self.source, self.target, len(self.network))
+
+
+def _ratio(budget: FloatArray, data: FloatArray) -> FloatArray:
+    """Ψ/D, kept finite where a budget means "no limit"."""
+    with np.errstate(over="ignore"):
+        return np.minimum(budget / data, 1e300)
 
 
 def pair_keys(source: IntArray, target: IntArray, n_devices: int) -> IntArray:

@@ -79,10 +79,12 @@ def as_device_set(values: npt.ArrayLike, field: str, *, n_devices: int) -> IntAr
 
 def as_number(value: float, field: str, *, low: float = 0.0, strict: bool = False) -> float:
     """A finite number ≥ low (> low if strict)."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InvalidInputError(field, f"must be a number, is {type(value).__name__}")
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidInputError(field, f"must be a number, is {type(value).__name__}") from None
+    except OverflowError:
+        raise InvalidInputError(field, "is too large") from None
     if not np.isfinite(number):
         raise InvalidInputError(field, f"must be finite, is {number}")
     if number < low or (strict and number == low):

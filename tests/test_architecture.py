@@ -6,7 +6,12 @@ import subprocess
 import sys
 from types import ModuleType
 
+import numpy as np
 import pytest
+
+from solver import plan_offloading, solve_fast, solve_many, start, step_problem
+from solver.instances import random_network
+from solver.kernels.step import solve_step
 
 PACKAGES = ("app", "fedl_sim", "sampler", "solver")
 
@@ -27,6 +32,16 @@ def test_exports_exist_and_are_sorted(name: str) -> None:
     assert len(set(exported)) == len(exported)
     for each in exported:
         assert hasattr(module, each), f"{name}.__all__ names {each}, which is not there"
+
+
+def test_kernels_are_compiled_for_one_kind_of_arrays_only() -> None:
+    """Numba compiles anew for each mixture of read-only and writable arrays, for half a minute each."""
+    network = random_network(np.random.default_rng(1), 30)
+    plan_offloading(network, [0, 1], horizon=3)
+    problem = step_problem(network, start(network, [0, 1]))
+    solve_fast(problem, tolerance=1)
+    solve_many([problem])
+    assert len(solve_step.signatures) == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("entry", ["solver", "app.main"])

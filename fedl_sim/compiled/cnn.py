@@ -10,7 +10,6 @@ Channels are computed in pairs; an odd last one is paired with a dummy that nobo
 """
 
 import numpy as np
-from numba import njit
 
 from fedl_sim.compiled.convolution import (
     add_correlation_pair,
@@ -21,7 +20,7 @@ from fedl_sim.compiled.convolution import (
 )
 from fedl_sim.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
 from fedl_sim.compiled.masks import kept
-from fedl_sim.compiled.options import KERNEL
+from fedl_sim.compiled.options import kernel
 from fedl_sim.compiled.pooling import pool_rectify
 
 __all__ = ["cnn_epoch", "cnn_evaluate", "cnn_gradient"]
@@ -29,7 +28,7 @@ __all__ = ["cnn_epoch", "cnn_evaluate", "cnn_gradient"]
 _SLACK = 64  # loop lengths are rounded up to whole vectors, and kernels reach a few values further
 
 
-@njit(**KERNEL)
+@kernel
 def _layers(vector, dims):  # type: ignore[no-untyped-def]
     """Split a flat parameter vector into its layers, without copying."""
     side, c1, k1, c2, k2, hidden, classes = dims
@@ -54,7 +53,7 @@ def _layers(vector, dims):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(**KERNEL)
+@kernel
 def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     """Allocate what one datapoint's forward and backward pass needs."""
     side, c1, k1, c2, k2, hidden, classes = dims
@@ -79,9 +78,9 @@ def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     return image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, d_logits, copies, chosen
 
 
-@njit(**KERNEL)
+@kernel
 def _backward_workspace(dims, dtype):  # type: ignore[no-untyped-def]
-    """Allocate the intermediate gradients, and the second layer and its gradient in channels-last order."""
+    """Allocate intermediate gradients, those of the kernels, and the second layer in channels-last order."""
     side, c1, k1, c2, k2, hidden, _classes = dims
     pooled = (side - k1 + 1) // 2
     last = (pooled - k2 + 1) // 2
@@ -89,19 +88,19 @@ def _backward_workspace(dims, dtype):  # type: ignore[no-untyped-def]
     d_a2 = np.zeros(c2 * last * last, dtype)
     d_a1_last = np.zeros((pooled * pooled + pooled) * c1, dtype)
     d_z1 = np.zeros((2, side * side + _SLACK), dtype)
-    d_spare = np.zeros((k1, k1), dtype)
+    d_kernels = np.zeros((c1 + c1 % 2, k1, k1), dtype)
     rows = np.zeros((c2, k2, k2 * c1), dtype)
-    return d_h, d_a2, d_a1_last, d_z1, d_spare, rows, np.zeros_like(rows)
+    return d_h, d_a2, d_a1_last, d_z1, d_kernels, rows, np.zeros_like(rows)
 
 
-@njit(**KERNEL)
+@kernel
 def _load(pixels, scale, shift, image):  # type: ignore[no-untyped-def]
     """Turn stored pixels into features."""
     for p in range(pixels.shape[0]):
         image[p] = pixels[p] * scale + shift
 
 
-@njit(**KERNEL)
+@kernel
 def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
     """Compute the logits of the image in the workspace; kept channels are multiplied by `rescale`."""
     w1, b1, w2, b2, w3, b3, w4, b4 = layers
@@ -148,14 +147,14 @@ def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
     dense(w4, b4, h, logits)
 
 
-@njit(**KERNEL)
+@kernel
 def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-untyped-def]
     """Add this datapoint's gradient, the loss's gradient standing in the workspace."""
     _w1, _b1, _w2, _b2, w3, _b3, w4, _b4 = layers
-    d_w1, d_b1, _d_w2, d_b2, d_w3, d_b3, d_w4, d_b4 = gradients
+    _d_w1, d_b1, _d_w2, d_b2, d_w3, d_b3, d_w4, d_b4 = gradients
     side, c1, k1, c2, k2, _hidden, _classes = dims
     image, _z1, a1, a1_last, _z2, a2, where1, where2, keep, h, _logits, d_logits, _copies, _chosen = work
-    d_h, d_a2, d_a1_last, d_z1, d_spare, rows, d_rows = back
+    d_h, d_a2, d_a1_last, d_z1, d_kernels, rows, d_rows = back
     dense_backward(w4, h, d_logits, d_w4, d_b4, d_h)
     rectify_backward(h, d_h)
     dense_backward(w3, a2, d_h, d_w3, d_b3, d_a2)
@@ -197,11 +196,10 @@ def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-
                 target[at[q]] = g
                 bias += g
             d_b1[c] = bias
-        d_other = d_w1[first + 1] if first + 1 < c1 else d_spare
-        add_kernel_gradient_pair(image, d_z1[0], d_z1[1], k1, side, d_w1[first], d_other, length1)
+        add_kernel_gradient_pair(image, d_z1[0], d_z1[1], k1, side, d_kernels[first], d_kernels[first + 1], length1)
 
 
-@njit(**KERNEL)
+@kernel
 def _to_rows(w2, rows):  # type: ignore[no-untyped-def]
     """Copy the second layer to its channels-last rows."""
     c2, c1, k2, _ = w2.shape
@@ -212,19 +210,23 @@ def _to_rows(w2, rows):  # type: ignore[no-untyped-def]
                     rows[o, ky, kx * c1 + i] = w2[o, i, ky, kx]
 
 
-@njit(**KERNEL)
-def _take_rows(d_rows, d_w2):  # type: ignore[no-untyped-def]
-    """Move the second layer's gradient from its channels-last rows, and clear them."""
+@kernel
+def _collect(back, gradients):  # type: ignore[no-untyped-def]
+    """Move both convolutions' gradients from the workspace to their places, and clear them."""
+    d_kernels, d_rows = back[4], back[6]
+    d_w1, d_w2 = gradients[0], gradients[2]
+    d_w1[:] = d_kernels[: d_w1.shape[0]]
     c2, c1, k2, _ = d_w2.shape
     for o in range(c2):
         for ky in range(k2):
             for i in range(c1):
                 for kx in range(k2):
                     d_w2[o, i, ky, kx] = d_rows[o, ky, kx * c1 + i]
+    d_kernels[:] = 0
     d_rows[:] = 0
 
 
-@njit(**KERNEL)
+@kernel
 def cnn_epoch(  # type: ignore[no-untyped-def]
     parameters, dims, pixels, scale, shift, labels, order, batch_size, rate, learning_rate, key
 ):
@@ -248,7 +250,7 @@ def cnn_epoch(  # type: ignore[no-untyped-def]
             _forward(layers, dims, work, rescale)
             cross_entropy(work[10], labels[d], work[11])
             _backward(layers, gradients, dims, work, back, rescale)
-        _take_rows(back[6], gradients[2])
+        _collect(back, gradients)
         step = vector.dtype.type(learning_rate / (stop - start))
         for j in range(vector.shape[0]):
             vector[j] -= step * gradient[j]
@@ -256,7 +258,7 @@ def cnn_epoch(  # type: ignore[no-untyped-def]
     return vector
 
 
-@njit(**KERNEL)
+@kernel
 def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type: ignore[no-untyped-def]
     """Return Σf, Σ∇f (float64) and Σ‖∇f‖² over these datapoints, without dropout."""
     layers = _layers(parameters, dims)
@@ -275,7 +277,7 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
         _forward(layers, dims, work, one)
         loss += cross_entropy(work[10], labels[d], work[11])
         _backward(layers, gradients, dims, work, back, one)
-        _take_rows(back[6], gradients[2])
+        _collect(back, gradients)
         norm = 0.0
         for j in range(gradient.shape[0]):
             g = gradient[j]
@@ -286,7 +288,7 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
     return loss, total, squares
 
 
-@njit(**KERNEL)
+@kernel
 def cnn_evaluate(parameters, dims, pixels, scale, shift, labels, order):  # type: ignore[no-untyped-def]
     """Return Σf and how many of these datapoints are classified rightly, without dropout."""
     layers = _layers(parameters, dims)

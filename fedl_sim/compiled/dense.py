@@ -2,14 +2,12 @@
 
 import math
 
-from numba import njit
-
-from fedl_sim.compiled.options import KERNEL
+from fedl_sim.compiled.options import kernel
 
 __all__ = ["cross_entropy", "dense", "dense_backward", "rectify", "rectify_backward"]
 
 
-@njit(**KERNEL)
+@kernel
 def dense(weight, bias, x, out):  # type: ignore[no-untyped-def]
     """Write out = W x + b."""
     for o in range(weight.shape[0]):
@@ -20,7 +18,7 @@ def dense(weight, bias, x, out):  # type: ignore[no-untyped-def]
         out[o] = total
 
 
-@njit(**KERNEL)
+@kernel
 def dense_backward(weight, x, d_out, d_weight, d_bias, d_x):  # type: ignore[no-untyped-def]
     """Add d_out xᵀ to the weights' gradient and d_out to the bias's; write d_x = Wᵀ d_out."""
     d_x[:] = 0
@@ -36,7 +34,7 @@ def dense_backward(weight, x, d_out, d_weight, d_bias, d_x):  # type: ignore[no-
             d_x[i] += g * row[i]
 
 
-@njit(**KERNEL)
+@kernel
 def rectify(x):  # type: ignore[no-untyped-def]
     """Apply ReLU in place; NaN stays NaN."""
     for i in range(x.shape[0]):
@@ -44,7 +42,7 @@ def rectify(x):  # type: ignore[no-untyped-def]
             x[i] = 0
 
 
-@njit(**KERNEL)
+@kernel
 def rectify_backward(x, d_x):  # type: ignore[no-untyped-def]
     """Stop the gradient where the ReLU was closed."""
     for i in range(x.shape[0]):
@@ -52,7 +50,7 @@ def rectify_backward(x, d_x):  # type: ignore[no-untyped-def]
             d_x[i] = 0
 
 
-@njit(**KERNEL)
+@kernel
 def cross_entropy(logits, label, d_logits):  # type: ignore[no-untyped-def]
     """Return f(w, x, y) = −log softmax(logits)[y]; write its gradient softmax − onehot."""
     top = logits[0]

@@ -1,15 +1,14 @@
 """Softmax regression and the MLP of `fedl_sim.models`: one kernel each way for zero or one hidden layer."""
 
 import numpy as np
-from numba import njit
 
 from fedl_sim.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
-from fedl_sim.compiled.options import KERNEL
+from fedl_sim.compiled.options import kernel
 
 __all__ = ["feedforward_epoch", "feedforward_evaluate", "feedforward_gradient"]
 
 
-@njit(**KERNEL)
+@kernel
 def _layers(vector, dims):  # type: ignore[no-untyped-def]
     """Split a flat parameter vector; without a hidden layer the first pair is empty."""
     features, hidden, classes = dims
@@ -25,7 +24,7 @@ def _layers(vector, dims):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(**KERNEL)
+@kernel
 def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     """Allocate one datapoint's activations and their gradients."""
     features, hidden, classes = dims
@@ -34,7 +33,7 @@ def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     return x, d_x, h, d_h, np.zeros(classes, dtype), np.zeros(classes, dtype)
 
 
-@njit(**KERNEL)
+@kernel
 def _forward(layers, pixels, scale, shift, work):  # type: ignore[no-untyped-def]
     """Compute the logits of one datapoint."""
     w1, b1, w2, b2 = layers
@@ -49,7 +48,7 @@ def _forward(layers, pixels, scale, shift, work):  # type: ignore[no-untyped-def
     dense(w2, b2, h, logits)
 
 
-@njit(**KERNEL)
+@kernel
 def _backward(layers, gradients, work):  # type: ignore[no-untyped-def]
     """Add this datapoint's gradient. The input needs none, so the first layer stops at its weights."""
     _w1, _b1, w2, _b2 = layers
@@ -69,7 +68,7 @@ def _backward(layers, gradients, work):  # type: ignore[no-untyped-def]
                 row[i] += g * x[i]
 
 
-@njit(**KERNEL)
+@kernel
 def feedforward_epoch(  # type: ignore[no-untyped-def]
     parameters, dims, pixels, scale, shift, labels, order, batch_size, learning_rate
 ):
@@ -93,7 +92,7 @@ def feedforward_epoch(  # type: ignore[no-untyped-def]
     return vector
 
 
-@njit(**KERNEL)
+@kernel
 def feedforward_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type: ignore[no-untyped-def]
     """Return Σf, Σ∇f (float64) and Σ‖∇f‖² over these datapoints."""
     layers = _layers(parameters, dims)
@@ -118,7 +117,7 @@ def feedforward_gradient(parameters, dims, pixels, scale, shift, labels, order):
     return loss, total, squares
 
 
-@njit(**KERNEL)
+@kernel
 def feedforward_evaluate(parameters, dims, pixels, scale, shift, labels, order):  # type: ignore[no-untyped-def]
     """Return Σf and how many of these datapoints are classified rightly."""
     layers = _layers(parameters, dims)

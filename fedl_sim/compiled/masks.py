@@ -1,14 +1,13 @@
 """Dropout masks inside kernels: the same function as `fedl_sim.dropout.keep_mask`."""
 
 import numpy as np
-from numba import njit
 
-from fedl_sim.compiled.options import KERNEL
+from fedl_sim.compiled.options import kernel
 
 __all__ = ["kept"]
 
 
-@njit(**KERNEL)
+@kernel
 def kept(key, position, channels, channel, rate):  # type: ignore[no-untyped-def]
     """Tell whether this channel of the datapoint at this position of the epoch is kept."""
     z = (key + np.uint64(position) * np.uint64(channels) + np.uint64(channel)) * np.uint64(0x9E3779B97F4A7C15)

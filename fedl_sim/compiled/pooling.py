@@ -1,13 +1,11 @@
 """2×2 max pooling with ReLU, remembering where each maximum stood."""
 
-from numba import njit
-
-from fedl_sim.compiled.options import KERNEL
+from fedl_sim.compiled.options import kernel
 
 __all__ = ["pool_rectify"]
 
 
-@njit(**KERNEL)
+@kernel
 def pool_rectify(x, width, side, scale, out, position):  # type: ignore[no-untyped-def]
     """Write out[q] = max(0, scale · max of the q-th 2×2 block) and the flat position of that maximum.
 

@@ -52,7 +52,8 @@ def sender_earnings(first: int, last: int, value: FloatArray, psi: FloatArray, B
         z = z_next
         best = next_best
         slope = next_slope
-    return B * z + max(best, 0.0)
+    # B may be huge where budgets hardly matter: then z = 0.
+    return max(best, 0.0) + (B * z if z > 0.0 else 0.0)
 
 
 @compiled
@@ -120,4 +121,6 @@ def certify(
     sampling, statistical, worst = measure(step, theta, ceiling, phi, R)
     g = np.empty(R.size)
     gradient(step.data + R, step.D_hat, step.G, step.gamma, g)
-    return sampling, statistical, max(lower_bound_gap(step, R, g, mu), 0.0), worst
+    gap = lower_bound_gap(step, R, g, mu)
+    # An answer that breaks a constraint proves nothing, and neither does a gap that is not a number.
+    return sampling, statistical, max(gap, 0.0) if gap < math.inf and worst <= 1e-8 else math.inf, worst

@@ -7,22 +7,13 @@ import numpy as np
 from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.kernels.certificate import lower_bound_gap, measure
 from solver.kernels.compile import compiled
-from solver.kernels.interior_point import centre, drop_nonbasic, iterate
+from solver.kernels.interior_point import Point, drop_nonbasic, iterate, starting_point
 from solver.kernels.layout import Reduced, Step
 from solver.kernels.objective import gradient, terms
 from solver.kernels.presolve import POOLED, SHARED, presolve
 from solver.kernels.repair import shrink_to_fit, spent
 
-__all__ = [
-    "attempt_full",
-    "finish",
-    "finish_clean",
-    "prepare",
-    "solve_and_check",
-    "solve_packed",
-    "solve_step",
-    "target_gap",
-]
+__all__ = ["attempt_full", "finish", "finish_clean", "prepare", "solve_packed", "solve_step", "target_gap"]
 
 # What clean-up may cost, relative to the objective: far below any tolerance asked for.
 _CLEANUP_COST = 1e-11
@@ -64,8 +55,14 @@ def prepare(step: Step) -> Reduced:
     for i in range(n_receivers):
         pooled = min(free[i], cap[i])
         base[i] = data[i] + pooled
-        # Receivers outside the reduced problem keep a harmless positive room.
-        room[i] = 1.0 if full[i] else cap[i] - pooled
+        room[i] = 0.0
+    for l in range(n_links):
+        if role[l] == SHARED:
+            room[receiver[l]] += most[l]
+    for i in range(n_receivers):
+        # A cap far beyond all that could arrive would only cost digits. Receivers without shared links keep a harmless
+        # positive room.
+        room[i] = min(cap[i] - free[i], 2.0 * room[i]) if room[i] > 0.0 else 1.0
     links = np.empty(n_shared, np.int64)
     r_receiver = np.empty(n_shared, np.int64)
     u = np.empty(n_shared)
@@ -117,7 +114,7 @@ def prepare(step: Step) -> Reduced:
                     r_receiver[at] = i
                     u[at] = min(most[l], room[i])
                     c[at] = u[at] / a[l]
-                    d[at] = c[at] * psi[l] / B[k]
+                    d[at] = c[at] * psi[l] / B[k] if psi[l] > 0.0 else 0.0
                     if groups[t, 4] == 1:
                         c[at] = max(c[at], d[at])
                         d[at] = 0.0
@@ -216,6 +213,10 @@ def finish(step: Step, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: Flo
     for i in range(n_receivers):
         x[i] = data[i] + R[i]
     gradient(x, step.D_hat, step.G, step.gamma, g)
+    for i in range(n_receivers):
+        # Where the room was cut down to what could arrive, the cap itself has no price.
+        if not full[i] and reduced.room[i] < cap[i] - free[i]:
+            mu[i] = 0.0
     return _best_gap(step, full, R, g, mu, 1e-10 * (sampling + statistical) / n_receivers)
 
 
@@ -259,31 +260,11 @@ def target_gap(step: Step, reduced: Reduced, tolerance: float) -> float:
 
 
 @compiled
-def solve_step(
-    step: Step, tolerance: float, max_iterations: int, phi: FloatArray, R: FloatArray, mu: FloatArray
-) -> tuple[int, float]:
-    """Solve one step to a relative gap of `tolerance`; writes phi, R, mu and returns (iterations, gap)."""
-    mu[:] = 0.0
-    reduced = prepare(step)
-    n_links = reduced.links.size
-    s = np.empty(n_links)
-    if n_links == 0 or attempt_full(reduced, s):
-        return 0, finish(step, reduced, s, mu, phi, R)
-    centre(reduced, s)
-    z = np.empty(n_links)
-    lam = np.empty((2, reduced.groups[-1, 0] + reduced.groups[-1, 1]))
-    target = target_gap(step, reduced, tolerance)
-    iterations, _ = iterate(step, reduced, target, max_iterations, s, z, lam, mu, True)
-    return iterations, finish_clean(step, reduced, s, z, lam, target, mu, phi, R)
-
-
-@compiled
 def finish_clean(
     step: Step,
     reduced: Reduced,
+    point: Point,
     s: FloatArray,
-    z: FloatArray,
-    lam: FloatArray,
     target: float,
     mu: FloatArray,
     phi: FloatArray,
@@ -291,7 +272,7 @@ def finish_clean(
 ) -> float:
     """`finish` without the links that carry nothing at the optimum, unless leaving them out costs the proof."""
     clean = s.copy()
-    drop_nonbasic(reduced, clean, z, lam)
+    drop_nonbasic(reduced, point, clean)
     prices = mu.copy()
     gap = finish(step, reduced, clean, mu, phi, R)
     if gap > target:
@@ -301,7 +282,7 @@ def finish_clean(
 
 
 @compiled
-def solve_and_check(
+def solve_step(
     step: Step,
     theta: FloatArray,
     ceiling: FloatArray,
@@ -311,8 +292,22 @@ def solve_and_check(
     R: FloatArray,
     mu: FloatArray,
 ) -> tuple[int, float, float, float, float]:
-    """`solve_step` and `certificate.measure` in one call: (iterations, a, b, gap, violation)."""
-    iterations, gap = solve_step(step, tolerance, max_iterations, phi, R, mu)
+    """Solve one step to a relative gap of `tolerance` and measure the answer; writes phi, R and mu.
+
+    Returns (iterations, a, b, gap, violation). All in one function: numba compiles callees into each caller.
+    """
+    mu[:] = 0.0
+    reduced = prepare(step)
+    n_links = reduced.links.size
+    s = np.empty(n_links)
+    iterations = 0
+    if n_links == 0 or attempt_full(reduced, s):
+        gap = finish(step, reduced, s, mu, phi, R)
+    else:
+        point = starting_point(step, reduced)
+        target = target_gap(step, reduced, tolerance)
+        iterations, _, _ = iterate(step, reduced, point, target, max_iterations, math.inf, s, mu)
+        gap = finish_clean(step, reduced, point, s, target, mu, phi, R)
     sampling, statistical, violation = measure(step, theta, ceiling, phi, R)
     return iterations, sampling, statistical, gap, violation
 
@@ -357,7 +352,7 @@ def solve_packed(
             G[j],
             gamma[j],
         )
-        iterations, sampling, statistical, gap, violation = solve_and_check(
+        iterations, sampling, statistical, gap, violation = solve_step(
             step, theta[i0:i1], ceiling[i0:i1], tolerance, max_iterations, phi[l0:l1], R[i0:i1], mu[i0:i1]
         )
         figures[j, 0] = iterations

@@ -97,7 +97,8 @@ def test_the_counts_of_a_run_fit_together() -> None:
     assert run.aggregations[0].processed == 0
     last = run.aggregations[-1]
     assert last.useful == sum(device.received for device in run.devices) > 0
-    assert last.moved >= last.useful
+    # Some of what was sent was covered already, and dropped.
+    assert last.moved > last.useful
     assert last.processed == sum(device.processed for device in run.devices)
     assert 0 < run.worst_relative_gap <= 1e-6
     network = realise(NETWORK, load_data_set("digits"), 0).network

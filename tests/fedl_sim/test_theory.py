@@ -73,6 +73,27 @@ def test_with_every_device_sampled_and_one_step_there_is_no_gap() -> None:
     assert np.all(measured.gap < 1e-12)
 
 
+def test_with_every_device_sampled_only_local_drift_is_left_and_bounded() -> None:
+    # ζ = 0 here, so the bound is the Υ term alone, and it has to do all the work from the second step on.
+    digits = load_data_set("digits")
+    engine = CompiledEngine(Softmax(64), digits.train, digits.test, dtype=np.float64)
+    parts = partition_by_labels(digits.train, 4, np.random.default_rng(0), mean_datapoints=40)
+    beta = softmax_smoothness(digits.train, parts.indices)
+    measured = measure_theorem_1(
+        engine,
+        np.zeros(engine.parameter_count),
+        [[parts.of(i) for i in range(4)]] * 8,
+        [],
+        learning_rate=1 / beta,
+        smoothness=beta,
+        aggregation_period=4,
+    )
+    drifting = np.arange(8) % 4 > 0
+    assert np.all(measured.gap[drifting] > 1e-6)
+    assert np.all(measured.gap[drifting] <= measured.bound[drifting])
+    assert np.all(measured.bound[~drifting] < 1e-12)
+
+
 def test_smoothness_bounds_the_change_of_the_gradient() -> None:
     digits = load_data_set("digits")
     engine = CompiledEngine(Softmax(64), digits.train, digits.test, dtype=np.float64)

@@ -23,7 +23,7 @@ def test_the_bound_by_hand() -> None:
     net = network(2, data=[100.0, 300.0])
     plan = plan_offloading(net, [0], horizon=4)
     constants = LossConstants(smoothness=2.0, lipschitz=1e-4, step_size=0.1, proximity=3.0, loss_floor=0.5)
-    bound = convergence_bound(net, plan, aggregation_period=2, constants=constants, gradient_noise=1.0)
+    bound = convergence_bound(net, plan, aggregation_period=2, constants=constants)
     share = 0.75
     delta = share * 2 + 1 / 10
     zeta = share * 2

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import solver.fast
 from solver import Status, certified, solve_fast
 from solver.arrays import FloatArray
 from solver.instances import FAMILIES, random_problem
@@ -75,6 +76,8 @@ def test_the_gap_closes_only_at_the_optimum() -> None:
 def test_each_violation_is_measured(fractions: list[float], changes: dict[str, object], violation: float) -> None:
     answer = certified(problem(**changes), np.array(fractions), np.zeros(2))
     assert answer.max_violation == pytest.approx(violation)
+    assert answer.status is Status.INFEASIBLE
+    assert answer.gap == np.inf
 
 
 def test_a_time_limit_of_nothing_still_gives_a_feasible_answer_with_its_gap() -> None:
@@ -86,6 +89,26 @@ def test_a_time_limit_of_nothing_still_gives_a_feasible_answer_with_its_gap() ->
     assert hurried.iterations == 0
     assert hurried.max_violation <= 1e-12
     assert hurried.lower_bound <= exact.objective <= hurried.objective
+
+
+def test_looking_at_the_clock_after_every_iteration_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver.fast, "_LINK_ITERATIONS", 1)
+    for family in FAMILIES:
+        for n, s in ((20, 4), (40, 20)):
+            step = random_problem(family, 5, n, s)
+            watched, free = solve_fast(step, time_limit=60.0), solve_fast(step)
+            assert watched.status is Status.OPTIMAL
+            assert watched.iterations == free.iterations
+
+
+def test_the_second_opinion_keeps_the_better_plan_and_the_better_bound() -> None:
+    step = random_problem("scarce", 3, 40, 5)
+    best = solve_fast(step)
+    poor = certified(step, best.fractions * 0.5, np.zeros(step.n_receivers))
+    second = solver.fast._second_opinion(poor)
+    assert second.objective < poor.objective
+    assert second.lower_bound >= poor.lower_bound
+    assert second.status is Status.OPTIMAL
 
 
 def test_a_generous_time_limit_changes_nothing() -> None:

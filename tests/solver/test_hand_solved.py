@@ -132,6 +132,14 @@ def test_free_links_need_no_budget(solve: Solver) -> None:
     assert_allclose(answer.fractions, [1.0, 0.0], atol=1e-6)
 
 
+@both
+@pytest.mark.parametrize("unlimited", [1e9, 1e18, 1e300])
+def test_no_limit_may_be_written_as_any_large_number(solve: Solver, unlimited: float) -> None:
+    answer = solve(problem(receive_capacity=[unlimited] * 2, data_ceiling=[unlimited] * 2, budget=[unlimited]))
+    check(answer, 0.5 * 2 / math.sqrt(225))
+    assert_allclose(answer.received, [125, 25], atol=3e-2)
+
+
 def test_an_objective_of_zero_is_optimal_whatever_moves() -> None:
     answer = solve_fast(problem(gradient_noise=0.0))
     assert (answer.objective, answer.relative_gap, answer.status) == (0.0, 0.0, Status.OPTIMAL)

@@ -152,6 +152,22 @@ def test_when_everything_was_sent_nothing_is_left_to_send() -> None:
     assert plan.steps[1].source.size == 0
 
 
+@pytest.mark.parametrize("method", ["fast", "cvxpy", "greedy"])
+def test_a_budget_without_end_is_just_that(method: str) -> None:
+    net = network(
+        3, (1, 0), (2, 0), data=[100.0, 0.5, 100.0], transmit_budget=[1e308] * 3, receive_capacity=[1e308] * 3
+    )
+    plan = plan_offloading(net, [0], horizon=1, method=method)
+    assert plan.steps[0].received[0] == pytest.approx(50.25)
+    assert plan.steps[0].relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("method", ["fast", "cvxpy"])
+def test_a_time_limit_holds_for_the_whole_plan(method: str) -> None:
+    plan = plan_offloading(changing(1), [3, 7, 11, 30], horizon=10, method=method, time_limit=0.0)
+    assert plan.status is Status.TIME_LIMIT
+
+
 def test_senders_without_data_are_left_alone() -> None:
     net = network(3, (1, 0), (2, 0), data=[100.0, 0.0, 100.0])
     plan = plan_offloading(net, [0], horizon=1)
@@ -226,6 +242,7 @@ def test_bad_calls_are_named() -> None:
         HorizonState.from_lists({"step": 0, "sampled": [0], "data": [1.0], "source": [], "target": []})
 
 
-def test_a_device_without_data_cannot_be_sampled() -> None:
-    with pytest.raises(InvalidInputError, match=r"sampled\[0\] is 1: holds no data"):
-        start(Network(devices(2, data=[1.0, 0.0]), Links.none()), [1])
+def test_a_sampled_device_without_data_makes_the_plan_infeasible() -> None:
+    plan = plan_offloading(Network(devices(2, data=[1.0, 0.0]), Links.none()), [0, 1], horizon=2)
+    assert plan.status is Status.INFEASIBLE
+    assert [(o.device, o.reason) for o in plan.obstacles] == [(1, "holds no data")]

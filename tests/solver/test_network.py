@@ -85,7 +85,7 @@ def test_bad_links_are_named(columns: dict[str, Any], message: str) -> None:
 
 BAD_MATRICES: list[tuple[str, Any, str]] = [
     ("adjacency", [[0, 2], [0, 0]], "topology.adjacency[0, 1] is 2.0: must be 0 or 1"),
-    ("adjacency", [[1, 0], [0, 0]], "topology.adjacency[0] is 1.0: links a device with itself"),
+    ("adjacency", [[1, 0], [0, 0]], "topology.adjacency[0, 0] is 1.0: links a device with itself"),
     ("adjacency", [[0, 1]], "topology.adjacency: must have shape 2×2, has 1×2"),
     ("similarity", [[0, 2], [0, 0]], "topology.similarity[0, 1] is 2.0: must be at most 1"),
     ("transmit_cost", [[0, -1], [0, 0]], "topology.transmit_cost[0, 1] is -1.0: must be at least 0"),

@@ -17,7 +17,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"data": [100.0, 0.0]}, "data[1] is 0.0: a sampled device must hold data"),
     ({"data": []}, "data: must name at least one sampled device"),
     ({"data_ceiling": [50.0, 900.0]}, "data_ceiling[0] is 50.0: must be at least the data held"),
-    ({"receiver": [1, 0]}, "receiver[0] is 0: must ascend within a sender"),
+    ({"receiver": [1, 0]}, "receiver[1] is 0: must ascend within a sender"),
     ({"receiver": [0, 2]}, "receiver[1] is 2: must be below 2"),
     ({"offsets": [0, 1]}, "offsets: must run from 0 to 2 over 1 senders, one more entry than senders"),
     ({"useful": [1.0]}, "useful: must have 2 entries, has 1"),

@@ -1,0 +1,382 @@
+"""One Newton step of the interior-point method: assembling and solving its linear system.
+
+The formulas are those of `interior_point`'s docstring. M is inverted sender by sender (diagonal plus rank one or two),
+so only the S×S matrix K = U M⁻¹ Uᵀ has to be formed and factored.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from solver.arrays import FloatArray, IntArray
+from solver.kernels.compile import compiled
+from solver.kernels.layout import Reduced
+
+__all__ = ["Factors", "direction", "factorise", "new_factors", "row_sums", "target_rhs"]
+
+
+class Factors(NamedTuple):
+    """What a factorisation leaves for the solves that follow, and room to work in.
+
+    `inverse` is s/z, `ai` and `bi` turn a right side into the prices of a sender's rows, E is the Cholesky factor,
+    `root` is √ω, `h_one` is (I + ΩK)⁻¹1 and `rank` holds e and 1ᵀK h. The rest is scratch.
+    """
+
+    inv_z: FloatArray
+    inverse: FloatArray
+    ci: FloatArray
+    di: FloatArray
+    ai: FloatArray
+    bi: FloatArray
+    give: FloatArray
+    scale: FloatArray
+    K: FloatArray
+    E: FloatArray
+    omega: FloatArray
+    root: FloatArray
+    h_one: FloatArray
+    rank: FloatArray
+    b: FloatArray
+    p: FloatArray
+    y: FloatArray
+    dR: FloatArray
+
+
+@compiled
+def new_factors(n_links: int, n_senders: int, n_receivers: int) -> Factors:
+    """Room for the factors of problems of this size."""
+    return Factors(
+        np.empty(n_links),
+        np.empty(n_links),
+        np.empty(n_links),
+        np.empty(n_links),
+        np.empty(n_links),
+        np.zeros(n_links),
+        np.ones((2, n_senders)),
+        np.empty(n_senders),
+        np.empty((n_receivers, n_receivers)),
+        np.empty((n_receivers, n_receivers)),
+        np.empty(n_receivers),
+        np.empty(n_receivers),
+        np.empty(n_receivers),
+        np.empty(2),
+        np.empty(n_receivers),
+        np.empty(n_receivers),
+        np.zeros((2, n_senders)),
+        np.empty(n_receivers),
+    )
+
+
+@compiled
+def row_sums(groups: IntArray, t: int, coefficient: FloatArray, x: FloatArray, out: FloatArray) -> None:
+    """Add Σ_j coefficient·x over the links of every sender of group t to `out`."""
+    k0, m, l0, n, _ = groups[t]
+    for j in range(n):
+        base = l0 + j * m
+        for k in range(m):
+            out[k0 + k] += coefficient[base + k] * x[base + k]
+
+
+@compiled
+def _factor(E: FloatArray) -> None:
+    """Cholesky factor of a positive definite matrix, in place, lower triangle."""
+    for j in range(E.shape[0]):
+        diagonal = E[j, j]
+        for m in range(j):
+            diagonal -= E[j, m] * E[j, m]
+        root = math.sqrt(diagonal)
+        E[j, j] = root
+        for i in range(j + 1, E.shape[0]):
+            value = E[i, j]
+            for m in range(j):
+                value -= E[i, m] * E[j, m]
+            E[i, j] = value / root
+
+
+@compiled
+def _solve(E: FloatArray, x: FloatArray) -> None:
+    """Solve with the factor of `_factor`, in place."""
+    n = x.size
+    for i in range(n):
+        value = x[i]
+        for m in range(i):
+            value -= E[i, m] * x[m]
+        x[i] = value / E[i, i]
+    for i in range(n - 1, -1, -1):
+        value = x[i]
+        for m in range(i + 1, n):
+            value -= E[m, i] * x[m]
+        x[i] = value / E[i, i]
+
+
+@compiled
+def _assemble(
+    groups: IntArray,
+    receiver: IntArray,
+    u: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    inverse: FloatArray,
+    give: FloatArray,
+    ci: FloatArray,
+    di: FloatArray,
+    ai: FloatArray,
+    bi: FloatArray,
+    scale: FloatArray,
+    K: FloatArray,
+) -> None:
+    """Write the row prices' coefficients into `ai` and `bi`, and the lower triangle of K = U M⁻¹ Uᵀ.
+
+    With e = s/z and C_k = diag(w/λ, w'/λ') + [c d]ᵀ diag(e) [c d], Woodbury gives
+    M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  Given are ci = e·c and di = e·d.
+    [ai bi] = diag(e) [c d] C_k⁻¹, so that sums of ai·x and bi·x are the prices C_k⁻¹ [c d]ᵀ diag(e) x of its rows.
+    """
+    for i in range(K.shape[0]):
+        for j in range(i + 1):
+            K[i, j] = 0.0
+    for t in range(groups.shape[0]):
+        k0, m, l0, n, rows = groups[t]
+        if rows == 2:
+            _assemble_two_rows(groups, t, receiver, u, c, d, inverse, give, ci, di, ai, bi, K)
+            continue
+        for k in range(k0, k0 + m):
+            scale[k] = give[0, k]
+        row_sums(groups, t, ci, c, scale)
+        for k in range(k0, k0 + m):
+            scale[k] = 1.0 / scale[k]
+        for j in range(n):
+            base = l0 + j * m
+            for k in range(m):
+                ai[base + k] = ci[base + k] * scale[k0 + k]
+            for k in range(m):
+                l = base + k
+                # 1 − e·c²/C, the part of link l that its sender's row leaves free.
+                rest = 1.0 - ai[l] * c[l]
+                if rest < 0.5:
+                    # One link dominates its sender: sum the others instead of subtracting it from all.
+                    rest = give[0, k0 + k]
+                    for other in range(n):
+                        if other != j:
+                            rest += ci[l0 + other * m + k] * c[l0 + other * m + k]
+                    rest *= scale[k0 + k]
+                K[receiver[l], receiver[l]] += u[l] * u[l] * inverse[l] * rest
+            for other in range(j):
+                base2 = l0 + other * m
+                for k in range(m):
+                    l = base + k
+                    l2 = base2 + k
+                    K[receiver[l], receiver[l2]] -= u[l] * ai[l] * u[l2] * ci[l2]
+
+
+@compiled
+def _assemble_two_rows(
+    groups: IntArray,
+    t: int,
+    receiver: IntArray,
+    u: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    inverse: FloatArray,
+    give: FloatArray,
+    ci: FloatArray,
+    di: FloatArray,
+    ai: FloatArray,
+    bi: FloatArray,
+    K: FloatArray,
+) -> None:
+    """`_assemble` for a group whose senders have two rows.
+
+    Lagrange's identity writes det C, and each link's e·C⁻¹[c d]ᵀ times det C, in the cross products c_l d_m − c_m d_l:
+    nothing cancels that does not cancel in the problem itself.
+    """
+    _, m, l0, n, _ = groups[t]
+    for k in range(m):
+        give_c = give[0, groups[t, 0] + k]
+        give_d = give[1, groups[t, 0] + k]
+        determinant = _determinant(l0, m, n, k, -1, c, d, inverse, ci, di, give_c, give_d)
+        for j in range(n):
+            l = l0 + j * m + k
+            along = give_d * c[l]
+            across = give_c * d[l]
+            for other in range(n):
+                l2 = l0 + other * m + k
+                cross = c[l] * d[l2] - c[l2] * d[l]
+                along += di[l2] * cross
+                across -= ci[l2] * cross
+            ai[l] = inverse[l] * along / determinant
+            bi[l] = inverse[l] * across / determinant
+            rest = 1.0 - ai[l] * c[l] - bi[l] * d[l]
+            if rest < 0.5:
+                rest = _determinant(l0, m, n, k, j, c, d, inverse, ci, di, give_c, give_d) / determinant
+            K[receiver[l], receiver[l]] += u[l] * u[l] * inverse[l] * rest
+            for other in range(j):
+                l2 = l0 + other * m + k
+                K[receiver[l], receiver[l2]] -= u[l] * u[l2] * (ai[l] * ci[l2] + bi[l] * di[l2])
+
+
+@compiled
+def _determinant(
+    l0: int,
+    m: int,
+    n: int,
+    k: int,
+    without: int,
+    c: FloatArray,
+    d: FloatArray,
+    inverse: FloatArray,
+    ci: FloatArray,
+    di: FloatArray,
+    give_c: float,
+    give_d: float,
+) -> float:
+    """Det C_k by Lagrange's identity, with the link in slot `without` left out (−1: none)."""
+    cc = 0.0
+    dd = 0.0
+    crossed = 0.0
+    for j in range(n):
+        l = l0 + j * m + k
+        if j != without:
+            cc += ci[l] * c[l]
+            dd += di[l] * d[l]
+            for other in range(j):
+                if other != without:
+                    l2 = l0 + other * m + k
+                    cross = c[l] * d[l2] - c[l2] * d[l]
+                    crossed += inverse[l] * inverse[l2] * cross * cross
+    return give_c * give_d + give_c * dd + give_d * cc + crossed
+
+
+@compiled
+def _row_prices(groups: IntArray, ai: FloatArray, bi: FloatArray, x: FloatArray, y: FloatArray) -> None:
+    """Write the prices of every sender's rows for the right side x into y[0] and y[1]."""
+    y[:] = 0.0
+    for t in range(groups.shape[0]):
+        row_sums(groups, t, ai, x, y[0])
+        if groups[t, 4] == 2:
+            row_sums(groups, t, bi, x, y[1])
+
+
+@compiled
+def _take_rows(groups: IntArray, c: FloatArray, d: FloatArray, y: FloatArray, x: FloatArray) -> None:
+    """Subtract c·y[0] + d·y[1] from x, link by link."""
+    for t in range(groups.shape[0]):
+        k0, m, l0, n, rows = groups[t]
+        for j in range(n):
+            base = l0 + j * m
+            for k in range(m):
+                x[base + k] -= c[base + k] * y[0, k0 + k]
+            if rows == 2:
+                for k in range(m):
+                    x[base + k] -= d[base + k] * y[1, k0 + k]
+
+
+@compiled
+def factorise(
+    reduced: Reduced,
+    s: FloatArray,
+    z: FloatArray,
+    w: FloatArray,
+    lam: FloatArray,
+    two_from: int,
+    rank_one: float,
+    f: Factors,
+) -> None:
+    """Fill the factors for the iterate; f.omega holds ω = h + μ/q already, `rank_one` is the Hessian's e.
+
+    Senders from `two_from` on have two rows.
+    """
+    n_receivers = f.omega.size
+    for l in range(s.size):
+        f.inv_z[l] = 1.0 / z[l]
+        f.inverse[l] = s[l] * f.inv_z[l]
+    for l in range(s.size):
+        f.ci[l] = reduced.c[l] * f.inverse[l]
+        f.di[l] = reduced.d[l] * f.inverse[l]
+    for k in range(f.scale.size):
+        f.give[0, k] = w[0, k] / lam[0, k]
+    for k in range(two_from, f.scale.size):
+        f.give[1, k] = w[1, k] / lam[1, k]
+    _assemble(
+        reduced.groups, reduced.receiver, reduced.u, reduced.c, reduced.d,
+        f.inverse, f.give, f.ci, f.di, f.ai, f.bi, f.scale, f.K,
+    )  # fmt: skip
+    for i in range(n_receivers):
+        f.root[i] = math.sqrt(f.omega[i])
+        f.h_one[i] = 1.0 / f.root[i]
+    for i in range(n_receivers):
+        for j in range(i):
+            f.E[i, j] = f.root[i] * f.K[i, j] * f.root[j]
+            f.K[j, i] = f.K[i, j]
+        f.E[i, i] = 1.0 + f.omega[i] * f.K[i, i]
+    _factor(f.E)
+    # h = (I + ΩK)⁻¹1 = V E⁻¹ V⁻¹ 1: written so, no large numbers cancel when a cap binds.
+    _solve(f.E, f.h_one)
+    ones_K_h = 0.0
+    for i in range(n_receivers):
+        f.h_one[i] *= f.root[i]
+        for j in range(n_receivers):
+            ones_K_h += f.K[j, i] * f.h_one[i]
+    f.rank[0] = rank_one
+    f.rank[1] = max(ones_K_h, 0.0)
+
+
+@compiled
+def direction(reduced: Reduced, f: Factors, rhs: FloatArray, rho: FloatArray) -> None:
+    """Solve (M + UᵀWU) ds = rhs with the factors at hand; writes ρ = ds/s, f.dR = U ds and f.y = (λ/w)·cᵀds.
+
+    The changes of the slacks come from the small systems themselves (dR from p = W dR, cᵀds from C_k), not from sums
+    over ds: when a constraint binds, such a sum loses all its digits to cancellation.
+    """
+    groups, receiver, u = reduced.groups, reduced.receiver, reduced.u
+    b, p = f.b, f.p
+    _row_prices(groups, f.ai, f.bi, rhs, f.y)
+    rho[:] = rhs
+    _take_rows(groups, reduced.c, reduced.d, f.y, rho)
+    b[:] = 0.0
+    for l in range(u.size):
+        b[receiver[l]] += u[l] * f.inverse[l] * rho[l]
+    for i in range(b.size):
+        p[i] = f.root[i] * b[i]
+    _solve(f.E, p)
+    total = 0.0
+    for i in range(b.size):
+        total += p[i] / f.root[i]
+        p[i] *= f.root[i]
+    shift = f.rank[0] * total / (1.0 + f.rank[0] * f.rank[1])
+    for i in range(b.size):
+        f.dR[i] = (p[i] + shift * (f.h_one[i] - 1.0)) / f.omega[i]
+        p[i] += shift * f.h_one[i]
+    for l in range(u.size):
+        rho[l] = rhs[l] - u[l] * p[receiver[l]]
+    _row_prices(groups, f.ai, f.bi, rho, f.y)
+    _take_rows(groups, reduced.c, reduced.d, f.y, rho)
+    for l in range(u.size):
+        rho[l] *= f.inv_z[l]
+
+
+@compiled
+def target_rhs(
+    reduced: Reduced,
+    f: Factors,
+    g: FloatArray,
+    z: FloatArray,
+    own: FloatArray,
+    lam: FloatArray,
+    own_w: FloatArray,
+    off_w: FloatArray,
+    mu: FloatArray,
+    own_q: FloatArray,
+    off_q: FloatArray,
+    rhs: FloatArray,
+) -> None:
+    """Write rhs_l for the products aimed at: `own` relative to the present ones, `off` the error of a slack over it."""
+    p, y = f.p, f.y
+    for i in range(g.size):
+        p[i] = g[i] + (own_q[i] - off_q[i]) * mu[i]
+    for l in range(rhs.size):
+        rhs[l] = own[l] * z[l] - reduced.u[l] * p[reduced.receiver[l]]
+    for r in range(2):
+        for k in range(y.shape[1]):
+            y[r, k] = (own_w[r, k] - off_w[r, k]) * lam[r, k]
+    _take_rows(reduced.groups, reduced.c, reduced.d, y, rhs)

@@ -1,0 +1,37 @@
+"""`python -m solver.warm_up`: compile every kernel now, so that no first request has to wait for it.
+
+The compiled code is cached on disk (`solver.kernels.compile`); once it is there this takes about a second.
+"""
+
+import sys
+from time import perf_counter
+
+import numpy as np
+
+from solver.fast import solve_fast, solve_many
+from solver.horizon import METHODS, plan_offloading, step_problem
+from solver.instances import BUDGETS, random_network
+from solver.state import start
+
+__all__ = ["warm_up"]
+
+
+def warm_up() -> float:
+    """Run everything that is compiled once, on a small network; returns the seconds it took."""
+    begin = perf_counter()
+    receive, transmit = BUDGETS["scarce"]
+    generator = np.random.default_rng(0)
+    network = random_network(generator, 30, link_probability=0.5, receive=receive, transmit=transmit)
+    for method in METHODS:
+        # CVXPY compiles nothing of ours and takes a second to load.
+        if method != "cvxpy":
+            plan_offloading(network, [0, 1, 2], horizon=1, method=method, generator=generator)
+    problem = step_problem(network, start(network, [0, 1, 2]))
+    solve_fast(problem, time_limit=60.0)
+    solve_many([problem])
+    return perf_counter() - begin
+
+
+if __name__ == "__main__":
+    sys.stdout.write("compiling the solver's kernels (once) ...\n")
+    sys.stdout.write(f"ready in {warm_up():.1f} s\n")
