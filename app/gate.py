@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import ValidationError
 from starlette.requests import Request
@@ -32,7 +33,7 @@ class Service:
     metrics: Metrics
     store: Store
     keys: KeyRing
-    warm: bool = False
+    solver: Literal["loading", "ok", "failed"] = "loading"
 
 
 async def process(

@@ -132,7 +132,9 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
     if period.obstacles:
         raise InfeasiblePlanError("sampled devices cannot process the data they hold", period.obstacles)
     seconds = perf_counter() - begin
-    plan = Plan(len(query.schedule.network), state.sampled, period.steps, (), seconds)
+    network = query.schedule.network
+    unsampled = float(np.delete(network.devices.data, state.sampled).sum())
+    plan = Plan(len(network), state.sampled, period.steps, (), seconds, unsampled, query.gradient_noise)
     return PlanResult(plan, period.state, np.empty(0), {"solve": seconds})
 
 

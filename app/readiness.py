@@ -1,5 +1,7 @@
 """Whether this process should get requests."""
 
+import logging
+
 from app.gate import Service
 from app.planning import make_plan
 from app.schemas.operations import Readiness
@@ -7,6 +9,8 @@ from app.schemas.plan import EXAMPLE, PlanRequest
 from app.store import StoreError
 
 __all__ = ["assess", "warm_up"]
+
+_log = logging.getLogger("fedsift")
 
 
 def assess(service: Service) -> Readiness:
@@ -18,15 +22,23 @@ def assess(service: Service) -> Readiness:
         store = False
     draining = service.pool.draining
     return Readiness(
-        ready=store and service.warm and not draining,
+        ready=store and service.solver == "ok" and not draining,
         store="ok" if store else "unavailable",
-        solver="ok" if service.warm else "loading",
+        solver=service.solver,
         draining=draining,
         queue=service.pool.waiting,
     )
 
 
 def warm_up(service: Service) -> None:
-    """Load the compiled kernels with a small plan, so that the first caller does not wait for them."""
-    make_plan(PlanRequest.model_validate(EXAMPLE).to_domain(service.settings))
-    service.warm = True
+    """Load the compiled kernels with small plans, so that the first caller does not wait for them."""
+    request = PlanRequest.model_validate(EXAMPLE)
+    try:
+        make_plan(request.to_domain(service.settings))
+        make_plan(request.model_copy(update={"time_limit": 60.0}).to_domain(service.settings))
+    except Exception:
+        # Whatever it is, this process can make no plan: it stays unready, and says why.
+        _log.exception("the solver does not work")
+        service.solver = "failed"
+    else:
+        service.solver = "ok"

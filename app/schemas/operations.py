@@ -19,6 +19,6 @@ class Readiness(AnswerModel):
 
     ready: bool
     store: Literal["ok", "unavailable"]
-    solver: Literal["ok", "loading"]
+    solver: Literal["ok", "loading", "failed"]
     draining: bool
     queue: int
