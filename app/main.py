@@ -1,6 +1,7 @@
 """The application factory."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -69,6 +70,8 @@ def _service(settings: Settings) -> Service:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
+    # Solving threads give way sooner than by default, so that refusals and health checks stay quick under load.
+    sys.setswitchinterval(0.001)
     loading = asyncio.create_task(asyncio.to_thread(warm_up, service))
     yield
     await loading
