@@ -19,10 +19,10 @@ __all__ = ["compiled", "compiler"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiler(package: Path) -> Callable[[F], F]:
+def compiler(package: Path, *, fastmath: frozenset[str] = frozenset()) -> Callable[[F], F]:
     """Return a decorator for the kernels of the package in this folder.
 
-    It compiles without the GIL and with IEEE division (no ZeroDivisionError).
+    It compiles without the GIL, with IEEE division (no ZeroDivisionError), and with these of LLVM's fast-math flags.
     """
     digest = hashlib.sha256()
     for source in sorted(package.glob("*.py")):
@@ -35,7 +35,7 @@ def compiler(package: Path) -> Callable[[F], F]:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            wrapped: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+            wrapped: F = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))(function)
         finally:
             numba.config.CACHE_DIR = before
         return wrapped
