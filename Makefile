@@ -11,7 +11,11 @@ PYTEST_ARGS ?= -n auto
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+<<<<<<< HEAD
 .PHONY: help serve test check format install install-dev lock bench-solver bench-fedl clean
+=======
+.PHONY: help serve test check format lint types contract install install-dev lock bench-solver bench-fedl bench-service bench-overload clean
+>>>>>>> service
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -34,7 +38,7 @@ install: $(VENV)/.serve ## Install what serving needs into .venv
 install-dev: $(VENV)/.dev ## Install what the tests and checks need into .venv
 
 serve: $(VENV)/.serve ## Start the service (HOST=127.0.0.1 PORT=8000)
-	$(BIN)/python -m uvicorn app.main:create_app --factory --host $(HOST) --port $(PORT)
+	$(BIN)/fedsift serve --host $(HOST) --port $(PORT)
 
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -66,6 +70,12 @@ build/flower/.ready:
 
 bench-fedl: $(VENV)/.dev build/flower/.ready ## FedL rounds: compiled engine, plain PyTorch and Flower in one run
 	$(BIN)/python -m benchmarks.fedl_speed
+
+bench-service: $(VENV)/.dev ## The service: requests per second and latency beside the bare solver and an empty endpoint
+	$(BIN)/python -m benchmarks.service_speed
+
+bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
+	$(BIN)/python -m benchmarks.service_overload
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -5,6 +5,7 @@ annotations, or a typer application. So the service's package offers the simulat
 importing it.
 """
 
+import sys
 from importlib.metadata import EntryPoint, entry_points, version
 from typing import Annotated
 
@@ -21,8 +22,11 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def build_cli() -> typer.Typer:
-    """Build the command line from the declared commands, in the order of their names."""
+def build_cli(only: str | None = None) -> typer.Typer:
+    """Build the command line from the declared commands, in the order of their names.
+
+    `only` loads that one command, if it is declared: a server should not load the simulator to start.
+    """
     cli = typer.Typer(name="fedsift", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
     @cli.callback()
@@ -34,7 +38,9 @@ def build_cli() -> typer.Typer:
     ) -> None:
         """Device sampling and D2D offloading for federated learning."""
 
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    named = [point for point in points if point.name == only]
+    for point in named or points:
         _add(cli, point)
     return cli
 
@@ -49,4 +55,4 @@ def _add(cli: typer.Typer, point: EntryPoint) -> None:
 
 def main() -> None:
     """Run the console script."""
-    build_cli()()
+    build_cli(only=next(iter(sys.argv[1:]), None))()

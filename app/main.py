@@ -1,27 +1,79 @@
 """The application factory."""
 
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
-from pydantic import BaseModel
+from starlette.middleware.cors import CORSMiddleware
 
-__all__ = ["Health", "create_app"]
+from app.gate import Service
+from app.handlers import add_handlers
+from app.keys import KeyRing
+from app.logs import set_up_logs
+from app.metrics import Metrics
+from app.middleware import Surroundings
+from app.openapi import document
+from app.pool import WorkPool
+from app.readiness import warm_up
+from app.routers import ROUTERS
+from app.settings import Settings
+from app.store import Store
+
+__all__ = ["create_app"]
+
+_ABOUT = "Which few devices of a federated-learning network should train, and which data their neighbours send them."
 
 
-class Health(BaseModel):
-    """The process is up."""
-
-    status: str
-    version: str
-
-
-def create_app() -> FastAPI:
-    """Build the service; uvicorn calls it once per process."""
-    app = FastAPI(title="fedsift", version=version("fedsift"), docs_url=None, redoc_url=None)
-
-    @app.get("/healthz", operation_id="getHealth", tags=["operations"])
-    async def get_health() -> Health:
-        """Answer as long as the process lives."""
-        return Health(status="ok", version=version("fedsift"))
-
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Build the service; the server calls it once per process."""
+    chosen = Settings() if settings is None else settings
+    set_up_logs(chosen.log_level)
+    service = _service(chosen)
+    app = FastAPI(
+        title="fedsift",
+        description=_ABOUT,
+        version=version("fedsift"),
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+    )
+    app.state.service = service
+    app.openapi = lambda: document(app)  # type: ignore[method-assign]
+    for router in ROUTERS:
+        app.include_router(router)
+    add_handlers(app)
+    if chosen.cors_origins:
+        app.add_middleware(CORSMiddleware, allow_origins=chosen.cors_origins, allow_methods=["*"], allow_headers=["*"])
+    app.add_middleware(Surroundings, metrics=service.metrics)
     return app
+
+
+def _service(settings: Settings) -> Service:
+    pool = WorkPool(
+        settings.threads,
+        settings.queue,
+        per_owner=settings.key_concurrency,
+        budget=settings.body_budget,
+        retry_after=settings.retry_after,
+    )
+    metrics = Metrics()
+    metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)
+    metrics.watch("fedsift_queue_depth", "Admitted requests that wait for a thread.", lambda: pool.waiting)
+    store = Store(settings.database_url)
+    return Service(settings, pool, metrics, store, KeyRing(store))
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    # Solving threads give way sooner than by default, so that refusals and health checks stay quick under load.
+    sys.setswitchinterval(0.001)
+    loading = asyncio.create_task(asyncio.to_thread(warm_up, service))
+    yield
+    await loading
+    await asyncio.to_thread(service.pool.shut_down)
+    service.store.close()

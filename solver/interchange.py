@@ -1,14 +1,16 @@
 """Networks to and from networkx graphs and files."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
-import networkx as nx
 import numpy as np
 
 from solver.errors import InvalidInputError
 from solver.network import DEVICE_COLUMNS, Devices, Links, Network
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["from_networkx", "load_network", "save_network", "to_networkx"]
 
@@ -43,6 +45,9 @@ def from_networkx(graph: "nx.Graph[Any]") -> Network:
 
 def to_networkx(network: Network) -> "nx.DiGraph[int]":
     """The same network as a directed graph, with every column as an attribute."""
+    # Imported here: it is slow to load, and a serving process never needs it.
+    import networkx as nx  # noqa: PLC0415
+
     graph: nx.DiGraph[int] = nx.DiGraph()
     columns = {name: getattr(network.devices, name).tolist() for name in DEVICE_COLUMNS}
     graph.add_nodes_from((i, {name: column[i] for name, column in columns.items()}) for i in range(len(network)))

@@ -1,0 +1,57 @@
+"""`fedsift serve`."""
+
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from app.logs import set_up_logs
+from app.settings import Settings
+from app.store import Store, StoreError
+
+__all__ = ["serve"]
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on (FEDSIFT_HOST).")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on (FEDSIFT_PORT).")] = None,
+    processes: Annotated[int | None, typer.Option(help="Server processes (FEDSIFT_PROCESSES).")] = None,
+) -> None:
+    """Start the service. Every FEDSIFT_* setting is in docs/api.md."""
+    given = {"host": host, "port": port, "processes": processes}
+    settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    refuse_open_door(settings)
+    set_up_logs(settings.log_level)
+    settings.export()
+    uvicorn.run(
+        "app.main:create_app",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.processes,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.shutdown_grace,
+    )
+
+
+def refuse_open_door(settings: Settings) -> None:
+    """Do not listen beyond this machine without keys, unless told to."""
+    if not settings.needs_key:
+        return
+    store = Store(settings.database_url)
+    try:
+        if store.list_keys():
+            return
+    except StoreError as error:
+        typer.echo(f"the store cannot be reached: {error}", err=True)
+        raise typer.Exit(1) from error
+    finally:
+        store.close()
+    typer.echo(
+        f"{settings.host} can be reached from elsewhere and there are no API keys: make one with "
+        "`fedsift keys create NAME`, or set FEDSIFT_AUTH=off to serve everyone.",
+        err=True,
+    )
+    raise typer.Exit(2)

@@ -1,0 +1,66 @@
+"""The way of every request that works: admitted, read, run in the pool, answered."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.body import check_headers, decoded, read_body
+from app.keys import KeyRing
+from app.metrics import Metrics
+from app.planning import InfeasiblePlanError, PlanTooLargeError
+from app.pool import WorkPool
+from app.problems import InfeasibleError, InvalidRequestError
+from app.schemas.pointers import refusal
+from app.settings import Settings
+from app.store import Store
+
+__all__ = ["JSON", "Service", "process"]
+
+JSON = "application/json"
+
+
+@dataclass
+class Service:
+    """What the routers share in a process."""
+
+    settings: Settings
+    pool: WorkPool
+    metrics: Metrics
+    store: Store
+    keys: KeyRing
+    solver: Literal["loading", "ok", "failed"] = "loading"
+
+
+async def process(
+    request: Request,
+    owner: str,
+    work: Callable[[bytes], Response],
+    *,
+    content_type: str = JSON,
+    limit: int | None = None,
+) -> Response:
+    """Read the body and let the work, in the pool, make an answer of it."""
+    service: Service = request.app.state.service
+    most = service.settings.body_limit if limit is None else limit
+    encoding, size = check_headers(request, content_type, most)
+    with service.pool.admit(owner if service.settings.needs_key else None, size):
+        raw = await read_body(request, most, service.settings.body_timeout)
+        admitted = time.perf_counter()
+
+        def job() -> Response:
+            service.metrics.stage("queue", time.perf_counter() - admitted)
+            try:
+                return work(decoded(raw, encoding, most))
+            except ValidationError as error:
+                raise refusal(error) from None
+            except InfeasiblePlanError as error:
+                raise InfeasibleError(str(error), error.obstacles) from error
+            except PlanTooLargeError as error:
+                raise InvalidRequestError.at(f"/{error.field}", str(error)) from error
+
+        return await service.pool.run(job)

@@ -1,0 +1,198 @@
+"""From a query to a plan: sample, then solve within a time limit. Knows nothing of HTTP."""
+
+import threading
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler import SamplingProblem, TooFewDevicesError, find_sampler
+from solver import (
+    FedsiftError,
+    GradientModel,
+    HorizonState,
+    Obstacle,
+    Period,
+    Plan,
+    Schedule,
+    StepPlan,
+    advance,
+    obstacles,
+    start,
+)
+
+__all__ = [
+    "InfeasiblePlanError",
+    "PlanQuery",
+    "PlanResult",
+    "PlanTooLargeError",
+    "choose",
+    "make_plan",
+    "solve_period",
+]
+
+# CVXPY silences warnings process-wide while it solves, which is not safe in two threads at once.
+_REFERENCE = threading.Lock()
+
+# Up to this many link × step a solve takes well under a second, so that looking at the clock would only slow it
+# down, and the solver's second opinion on a hard step stays available.
+_UNTIMED_WORK = 200_000
+
+
+class InfeasiblePlanError(FedsiftError):
+    """No plan exists; says which devices stand in the way and why."""
+
+    def __init__(self, detail: str, found: tuple[Obstacle, ...]) -> None:
+        super().__init__(detail)
+        self.obstacles = found
+
+
+class PlanTooLargeError(FedsiftError):
+    """The plan would go beyond a limit; `field` is what to ask less of."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+
+
+@dataclass(frozen=True, eq=False)
+class PlanQuery:
+    """What is to be planned, and how much at the most."""
+
+    schedule: Schedule
+    sample_size: int
+    horizon: int
+    aggregation_period: int
+    gradient: GradientModel
+    gradient_noise: float
+    sampler: str
+    sampled: NDArray[np.int64] | None
+    eligible: NDArray[np.int64] | None
+    solver: str
+    seed: int
+    time_limit: float
+    asked_for_time_limit: bool
+    max_transfers: int
+    max_reference_links: int
+
+
+@dataclass(frozen=True, eq=False)
+class PlanResult:
+    """A plan or a period of one, where it leads to, and how long each stage took."""
+
+    plan: Plan
+    state: HorizonState
+    scores: NDArray[np.float64]
+    seconds: dict[str, float]
+
+
+def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
+    """Sample, and plan the first `steps` steps (default: all).
+
+    Raises:
+        InfeasiblePlanError: too few devices can be sampled.
+    """
+    begin = perf_counter()
+    sampled, scores = choose(query)
+    chosen = perf_counter()
+    last = query.horizon if steps is None else min(steps, query.horizon)
+    state = start(query.schedule, sampled)
+    result = solve_period(query, state, query.gradient, last)
+    seconds = {"sample": chosen - begin, **result.seconds}
+    return PlanResult(result.plan, result.state, scores, seconds)
+
+
+def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The sampled devices and their scores; a fixed set has none."""
+    if query.sampled is not None:
+        return query.sampled, np.empty(0)
+    allowed = _mask(query)
+    try:
+        problem = SamplingProblem.of(query.schedule, query.sample_size, horizon=query.horizon, allowed=allowed)
+    except TooFewDevicesError as error:
+        relevant = tuple(o for o in error.obstacles if allowed is None or allowed[o.device])
+        detail = f"{error.asked} devices are to be sampled, {error.eligible} can be"
+        raise InfeasiblePlanError(detail, relevant) from error
+    selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
+    return selection.sampled, selection.scores
+
+
+def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:
+    """Plan the steps from where the state stands to `last`.
+
+    Raises:
+        InfeasiblePlanError: a sampled device cannot process what it holds.
+        PlanTooLargeError: more transfers, or links for the reference solver, than are allowed.
+    """
+    begin = perf_counter()
+    _keep_limits(query, links_into(query.schedule, state.sampled), last - state.step)
+    norms = gradient.norms(state.step + 1, last)
+    period = _advance_reference(query, state, norms) if query.solver == "cvxpy" else _advance(query, state, norms)
+    if period.obstacles:
+        raise InfeasiblePlanError("sampled devices cannot process the data they hold", period.obstacles)
+    seconds = perf_counter() - begin
+    network = query.schedule.network
+    unsampled = float(np.delete(network.devices.data, state.sampled).sum())
+    plan = Plan(len(network), state.sampled, period.steps, (), seconds, unsampled, query.gradient_noise)
+    return PlanResult(plan, period.state, np.empty(0), {"solve": seconds})
+
+
+def _keep_limits(query: PlanQuery, n_links: int, steps: int) -> None:
+    if n_links * steps > query.max_transfers:
+        raise PlanTooLargeError("horizon", f"{n_links} links over {steps} steps are too large an answer")
+    if query.solver == "cvxpy" and n_links > query.max_reference_links:
+        raise PlanTooLargeError("solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}")
+
+
+def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:
+    if query.eligible is None:
+        return None
+    mask = np.zeros(len(query.schedule.network), dtype=np.bool_)
+    mask[query.eligible] = True
+    return mask
+
+
+def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) -> Period:
+    work = links_into(query.schedule, state.sampled) * norms.size
+    untimed = work <= _UNTIMED_WORK and not query.asked_for_time_limit
+    return advance(
+        query.schedule,
+        state,
+        norms,
+        gradient_noise=query.gradient_noise,
+        horizon=query.horizon,
+        time_limit=None if untimed else query.time_limit,
+    )
+
+
+def _advance_reference(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) -> Period:
+    """Step by step, since CVXPY does not look at the clock; when time is over the rest costs no iteration."""
+    hindrances = obstacles(query.schedule, query.horizon, state.sampled, first=state.step + 1, data=state.data)
+    if hindrances:
+        return Period((), state, hindrances)
+    deadline = perf_counter() + query.time_limit
+    steps: list[StepPlan] = []
+    with _REFERENCE:
+        for norm in norms:
+            in_time = perf_counter() < deadline
+            period = advance(
+                query.schedule,
+                state,
+                [norm],
+                gradient_noise=query.gradient_noise,
+                horizon=query.horizon,
+                method="cvxpy" if in_time else "fast",
+                time_limit=None if in_time else 0.0,
+            )
+            steps += period.steps
+            state = period.state
+    return Period(tuple(steps), state)
+
+
+def links_into(schedule: Schedule, sampled: NDArray[np.int64]) -> int:
+    """The most links into the sampled devices under any of the schedule's conditions."""
+    return max(
+        int((segment.network.incoming[sampled + 1] - segment.network.incoming[sampled]).sum())
+        for segment in schedule.segments
+    )

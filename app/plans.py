@@ -1,0 +1,55 @@
+"""The work behind POST /v1/plans: from bytes to an answer, in a thread of the pool."""
+
+import math
+import secrets
+from time import perf_counter
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from app.diagnosis import diagnose
+from app.gate import JSON, Service
+from app.planning import PlanResult, make_plan
+from app.problems import InvalidRequestError
+from app.schemas.diagnosis import DiagnosisOut
+from app.schemas.plan import PlanOut, PlanRequest
+
+__all__ = ["answer_plan", "counted", "encoded", "new_id"]
+
+
+def new_id(kind: str) -> str:
+    """An id nobody can guess: 128 random bits."""
+    return f"{kind}_{secrets.token_hex(16)}"
+
+
+def answer_plan(service: Service, body: bytes) -> Response:
+    """Parse, plan (or only diagnose), encode."""
+    begin = perf_counter()
+    request = PlanRequest.model_validate_json(body)
+    query = request.to_domain(service.settings)
+    parsed = perf_counter() - begin
+    if request.dry_run:
+        return Response(encoded(service, DiagnosisOut.from_domain(diagnose(query))), media_type=JSON)
+    result = counted(service, make_plan(query), parsed)
+    return Response(encoded(service, PlanOut.from_domain(new_id("plan"), result, request.output)), media_type=JSON)
+
+
+def counted(service: Service, result: PlanResult, parsed: float) -> PlanResult:
+    """The result with the time of parsing, and counted in the metrics."""
+    plan = result.plan
+    objective, gap = plan.objective, plan.relative_gap
+    if objective is None or gap is None or not math.isfinite(objective + gap):
+        raise InvalidRequestError.at("/network", "its numbers are too far apart to compute with")
+    result = PlanResult(plan, result.state, result.scores, {"parse": parsed, **result.seconds})
+    for stage, seconds in result.seconds.items():
+        service.metrics.stage(stage, seconds)
+    service.metrics.plan(plan.status.value, gap)
+    return result
+
+
+def encoded(service: Service, answer: BaseModel) -> bytes:
+    """The answer as JSON; absent fields are left out."""
+    begin = perf_counter()
+    text = answer.__pydantic_serializer__.to_json(answer, exclude_none=True)
+    service.metrics.stage("encode", perf_counter() - begin)
+    return text

@@ -1,0 +1,44 @@
+"""Whether this process should get requests."""
+
+import logging
+
+from app.gate import Service
+from app.planning import make_plan
+from app.schemas.operations import Readiness
+from app.schemas.plan import EXAMPLE, PlanRequest
+from app.store import StoreError
+
+__all__ = ["assess", "warm_up"]
+
+_log = logging.getLogger("fedsift")
+
+
+def assess(service: Service) -> Readiness:
+    """Ask the store, look at the pool."""
+    try:
+        service.store.ping()
+        store = True
+    except StoreError:
+        store = False
+    draining = service.pool.draining
+    return Readiness(
+        ready=store and service.solver == "ok" and not draining,
+        store="ok" if store else "unavailable",
+        solver=service.solver,
+        draining=draining,
+        queue=service.pool.waiting,
+    )
+
+
+def warm_up(service: Service) -> None:
+    """Load the compiled kernels with small plans, so that the first caller does not wait for them."""
+    request = PlanRequest.model_validate(EXAMPLE)
+    try:
+        make_plan(request.to_domain(service.settings))
+        make_plan(request.model_copy(update={"time_limit": 60.0}).to_domain(service.settings))
+    except Exception:
+        # Whatever it is, this process can make no plan: it stays unready, and says why.
+        _log.exception("the solver does not work")
+        service.solver = "failed"
+    else:
+        service.solver = "ok"

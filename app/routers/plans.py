@@ -1,0 +1,57 @@
+"""POST /v1/plans."""
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import Field
+
+from app.binary import NPZ, answer_binary_plan
+from app.gate import Service, process
+from app.openapi import problems, reads
+from app.plans import answer_plan
+from app.schemas.diagnosis import DiagnosisOut
+from app.schemas.plan import PlanOut, PlanRequest
+from app.security import Owner
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+PlanOrDiagnosis = Annotated[PlanOut | DiagnosisOut, Field(discriminator="kind")]
+
+_BYTES = {"type": "string", "format": "binary"}
+_ARCHIVE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "An archive of plain arrays.", "content": {NPZ: {"schema": _BYTES}}}
+}
+
+
+@router.post(
+    "",
+    operation_id="createPlan",
+    summary="Choose devices and plan their offloading",
+    response_model=PlanOrDiagnosis,
+    response_description="The plan; with `dry_run`, the diagnosis.",
+    responses=problems(400, 401, 408, 413, 415, 422, 429, 503),
+    openapi_extra=reads(PlanRequest),
+)
+async def create_plan(request: Request, owner: Owner) -> Response:
+    """Sample devices, then solve the offloading of every step; the answer carries its own certificate."""
+    service: Service = request.app.state.service
+    return await process(request, owner, partial(answer_plan, service))
+
+
+@router.post(
+    "/binary",
+    operation_id="createBinaryPlan",
+    summary="The same for large networks, as .npz archives",
+    response_class=Response,
+    responses={**_ARCHIVE, **problems(400, 401, 408, 413, 415, 422, 429, 503)},
+    openapi_extra={"requestBody": {"required": True, "content": {NPZ: {"schema": _BYTES}}}},
+)
+async def create_binary_plan(request: Request, owner: Owner) -> Response:
+    """Arrays in, arrays out; docs/api.md names them."""
+    service: Service = request.app.state.service
+    work = partial(answer_binary_plan, service)
+    return await process(request, owner, work, content_type=NPZ, limit=service.settings.binary_limit)

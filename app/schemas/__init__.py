@@ -1,0 +1,1 @@
+"""What goes over the wire, and its conversion to and from the domain."""

@@ -1,0 +1,132 @@
+"""`make bench-service`: the service beside the bare sampler and solver, and beside an empty FastAPI endpoint.
+
+Correctness first: an answer of each size is compared with the plan made in this process. Then, for each size, the
+time of the bare sampler and solver in this process, of an empty endpoint that is sent the same body, and of the
+service, with 1 and with 32 clients on loopback. `overhead_ratio` is the service's median with this many clients over
+the bare time. `ready_s` is from process start to a ready `/readyz`. The last line is one JSON object.
+
+Limits: clients and server share the machine's cores; random networks of `solver.instances` (link probability 0.1,
+similarities and costs with four decimals, as a caller would send them); links in and out.
+"""
+
+import argparse
+import asyncio
+import json
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from app.planning import make_plan
+from app.schemas.plan import PlanRequest
+from app.settings import Settings
+from benchmarks.http_load import Load, closed_loop, exchange, message, percentile
+from benchmarks.machine import describe
+from benchmarks.service_process import ServerProcess, empty_server, fedsift_server
+from solver.instances import random_network
+from solver.network import DEVICE_COLUMNS
+
+__all__ = ["request_body"]
+
+SIZES = (10, 100, 800)
+CLIENTS = (1, 32)
+SEED = 7
+
+
+def main() -> int:
+    """Check, time, print; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the requests")
+    share = 10 if parser.parse_args().quick else 1
+    print(describe("fastapi", "numba", "numpy", "pydantic", "uvicorn"), f"seed {SEED}", sep=", ")
+    with fedsift_server() as server, empty_server() as empty:
+        cases = [case for n in SIZES for case in _cases(server, empty, n, max(20, 4000 // (n + 10)) // share)]
+        resident = server.resident_mebibytes()
+    _print_table(cases)
+    report = {"cases": cases, "ready_s": round(server.ready_seconds, 2), "rss_mb": resident and round(resident, 1)}
+    print(json.dumps(report))
+    return 0
+
+
+def request_body(n_devices: int, sample_size: int = 6, horizon: int = 75) -> bytes:
+    """The JSON of a random network's request."""
+    network = random_network(np.random.default_rng(SEED), n_devices)
+    links = network.links
+    topology = {
+        "kind": "links",
+        "source": links.source.tolist(),
+        "target": links.target.tolist(),
+        "similarity": links.similarity.round(4).tolist(),
+        "transmit_cost": links.transmit_cost.round(4).tolist(),
+    }
+    columns = {name: getattr(network.devices, name).round(4).tolist() for name in DEVICE_COLUMNS}
+    request = {"network": {"devices": columns, "topology": topology}, "sample_size": sample_size, "horizon": horizon}
+    return json.dumps(request, separators=(",", ":")).encode()
+
+
+def _cases(server: ServerProcess, empty: ServerProcess, n_devices: int, requests: int) -> list[dict[str, Any]]:
+    body = request_body(n_devices)
+    query = PlanRequest.model_validate_json(body).to_domain(Settings())
+    expected = make_plan(query).plan
+    answer = json.loads(asyncio.run(_ask(server.port, body)))
+    if answer["sampled"] != expected.sampled.tolist() or not np.isclose(
+        answer["objective"], expected.objective or np.nan
+    ):
+        raise RuntimeError(f"the service answers N={n_devices} with another plan")
+    solver_ms = _milliseconds(lambda: make_plan(query))
+    cases = []
+    for clients in CLIENTS:
+        count = max(requests, 4 * clients)
+        nothing = asyncio.run(closed_loop(empty.port, message("/", body), clients=clients, requests=count))
+        load = asyncio.run(closed_loop(server.port, message("/v1/plans", body), clients=clients, requests=count))
+        cases.append(_figures(n_devices, clients, len(body), solver_ms, nothing=nothing, load=load))
+    return cases
+
+
+def _figures(n: int, clients: int, size: int, solver_ms: float, *, nothing: Load, load: Load) -> dict[str, Any]:
+    if set(load.seconds) != {200}:
+        raise RuntimeError(f"N={n}: answers other than 200: { {s: len(v) for s, v in load.seconds.items()} }")
+    seconds = load.seconds[200]
+    p50 = 1000 * median(seconds)
+    return {
+        "n_devices": n,
+        "clients": clients,
+        "body_kb": round(size / 1024, 1),
+        "p50_ms": round(p50, 2),
+        "p99_ms": round(1000 * percentile(seconds, 0.99), 2),
+        "rps": round(len(seconds) / load.wall, 1),
+        "solver_ms": round(solver_ms, 2),
+        "empty_ms": round(1000 * median(nothing.seconds[200]), 2),
+        "overhead_ratio": round(p50 / solver_ms, 2),
+    }
+
+
+async def _ask(port: int, body: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**26)
+    _, answer = await exchange(reader, writer, message("/v1/plans", body))
+    writer.close()
+    return answer
+
+
+def _milliseconds(run: Callable[[], object]) -> float:
+    times = []
+    for _ in range(15):
+        begin = perf_counter()
+        run()
+        times.append(perf_counter() - begin)
+    return 1000 * median(times)
+
+
+def _print_table(cases: list[dict[str, Any]]) -> None:
+    print("  N   clients   p50 ms   p99 ms   requests/s   bare ms   empty ms   ratio")
+    for c in cases:
+        print(
+            f"{c['n_devices']:4d}  {c['clients']:6d} {c['p50_ms']:9.2f} {c['p99_ms']:8.2f} {c['rps']:11.1f} "
+            f"{c['solver_ms']:10.2f} {c['empty_ms']:9.2f} {c['overhead_ratio']:8.2f}"
+        )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

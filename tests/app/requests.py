@@ -1,0 +1,95 @@
+"""Requests that tests share, and a plan's constraints recomputed from the request alone."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver import Network
+from solver.instances import BUDGETS, random_network
+from solver.network import DEVICE_COLUMNS
+
+LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
+
+
+def as_request(network: Network, **parameters: Any) -> dict[str, Any]:
+    return {
+        "network": {
+            "devices": {name: getattr(network.devices, name).tolist() for name in DEVICE_COLUMNS},
+            "topology": {
+                "kind": "links",
+                **{name: getattr(network.links, name).tolist() for name in LINK_COLUMNS},
+            },
+        },
+        **parameters,
+    }
+
+
+def random_request(draw: int, n_devices: int, /, *, budgets: str = "tight", **parameters: Any) -> dict[str, Any]:
+    receive, transmit = BUDGETS[budgets]
+    network = random_network(
+        np.random.default_rng(draw), n_devices, link_probability=0.3, receive=receive, transmit=transmit
+    )
+    return as_request(network, **({"sample_size": 3, "horizon": 6} | parameters))
+
+
+def dense(request: dict[str, Any]) -> dict[str, Any]:
+    """The same request with matrices."""
+    topology = request["network"]["topology"]
+    n = len(request["network"]["devices"]["data"])
+    matrices = {name: np.zeros((n, n)) for name in ("adjacency", "similarity", "transmit_cost")}
+    ends = (topology["source"], topology["target"])
+    matrices["adjacency"][ends] = 1
+    matrices["similarity"][ends] = topology["similarity"]
+    matrices["transmit_cost"][ends] = topology["transmit_cost"]
+    lists = {name: matrix.tolist() for name, matrix in matrices.items()}
+    return {**request, "network": {**request["network"], "topology": {"kind": "matrix", **lists}}}
+
+
+def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
+    """Replay a constant-condition plan with dense matrices and plain formulas, eqs. (5)-(15) of the paper."""
+    full = dense(request) if request["network"]["topology"]["kind"] == "links" else request
+    topology = {
+        name: np.array(full["network"]["topology"][name]) for name in ("adjacency", "similarity", "transmit_cost")
+    }
+    d = {name: np.array(column) for name, column in full["network"]["devices"].items()}
+    n = d["data"].size
+    similarity = topology["similarity"] * topology["adjacency"]
+    data = d["data"].copy()
+    sampled = plan["sampled"]
+    assert len(set(sampled)) == request["sample_size"]
+    others = np.setdiff1d(np.arange(n), sampled)
+    tolerance = 1 + 1e-9
+    objectives = []
+    for step in plan["steps"]:
+        phi = matrix_of(step, n)
+        assert (phi >= 0).all()
+        assert not (phi > 0)[topology["adjacency"] == 0].any()
+        assert not (phi > 0)[sampled].any()
+        assert not (phi > 0)[:, others].any()
+        assert (phi.sum(axis=1) <= tolerance).all()
+        spent = d["data"] * (phi * topology["transmit_cost"]).sum(axis=1)
+        assert (spent <= d["transmit_budget"] * tolerance).all()
+        received = (d["data"][:, None] * (1 - similarity) * phi).sum(axis=0)[sampled]
+        assert (received <= d["receive_capacity"][sampled] * tolerance).all()
+        np.testing.assert_allclose(received, step["received"], rtol=1e-9, atol=1e-9)
+        data[sampled] += received
+        assert (d["processing_cost"] * data <= d["processing_capacity"] * tolerance)[sampled].all()
+        np.testing.assert_allclose(data[sampled], step["sampled_data"], rtol=1e-9)
+        similarity = similarity + (1 - similarity) * phi * (topology["adjacency"] == 1)
+        rest = data[others].sum()
+        term_a = rest / (rest + data[sampled].sum())
+        term_b = float(np.mean(data[sampled] ** -0.5))
+        np.testing.assert_allclose([term_a, term_b], [step["sampling_term"], step["statistical_term"]], rtol=1e-9)
+        objectives.append(term_a + term_b)
+    np.testing.assert_allclose(np.mean(objectives), plan["objective"], rtol=1e-9)
+    assert len(plan["steps"]) == request["horizon"]
+
+
+def matrix_of(step: dict[str, Any], n: int) -> NDArray[np.float64]:
+    if "matrix" in step:
+        return np.array(step["matrix"])
+    phi = np.zeros((n, n))
+    transfers = step["transfers"]
+    phi[transfers["source"], transfers["target"]] = transfers["fraction"]
+    return phi
