@@ -11,11 +11,7 @@ PYTEST_ARGS ?= -n auto
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-<<<<<<< HEAD
-.PHONY: help serve test check format install install-dev lock bench-solver bench-fedl clean
-=======
-.PHONY: help serve test check format lint types contract install install-dev lock bench-solver bench-fedl bench-service bench-overload clean
->>>>>>> service
+.PHONY: help serve test check format install install-dev lock bench-solver bench-fedl bench-service bench-overload clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
