@@ -108,7 +108,9 @@ class ReusedStep:
         scale = np.divide(1.0, problem.budget, out=np.ones(n_senders), where=problem.budget > 0)
         spend = sparse.csr_array((problem.cost[self._links] * scale[sender], (sender, columns)), shape=(n_senders, n))
         phi = cp.Variable(n, nonneg=True)
-        whole = cp.Variable()
+        # The terms as variables of their own: a parameter times an expression with parameters would not be DPP, and
+        # CVXPY would build the problem anew at every solve.
+        whole, roots = cp.Variable(), cp.Variable(n_receivers)
         self._useful = cp.Parameter(n, nonneg=True)
         self._capacity = cp.Parameter(n_receivers, nonneg=True)
         self._data = cp.Parameter(n_receivers, nonneg=True)
@@ -117,14 +119,17 @@ class ReusedStep:
         self._noise = cp.Parameter(nonneg=True)
         received = to_receiver @ cp.multiply(self._useful, phi)
         data = self._data + received
-        objective = self._sampling * whole + self._noise * cp.sum(cp.power(data, -0.5))
+        objective = self._sampling * whole + self._noise * cp.sum(roots)
         constraints = [
             whole >= cp.inv_pos(self._unsampled + cp.sum(data)),
+            roots >= cp.power(data, -0.5),
             received <= self._capacity,
             spend @ phi <= np.where(problem.budget > 0, 1.0, 0.0),
             of_sender @ phi <= 1,
         ]
         self._problem = cp.Problem(cp.Minimize(objective), constraints)
+        if not self._problem.is_dcp(dpp=True):
+            raise AssertionError("the reused problem must follow CVXPY's rules for parameters")
 
     def solve(self, problem: StepProblem) -> float:
         """Put the numbers in, solve with Clarabel and return the objective."""
