@@ -246,3 +246,10 @@ def test_a_sampled_device_without_data_makes_the_plan_infeasible() -> None:
     plan = plan_offloading(Network(devices(2, data=[1.0, 0.0]), Links.none()), [0, 1], horizon=2)
     assert plan.status is Status.INFEASIBLE
     assert [(o.device, o.reason) for o in plan.obstacles] == [(1, "holds no data")]
+
+
+def test_a_small_rest_of_unsampled_data_keeps_its_digits() -> None:
+    # Subtracting the sampled data from all of it would leave 0.001 in the rounding of a billion.
+    plan = plan_offloading(network(3, data=[1e9, 200.0, 1e-3], processing_capacity=[1e12] * 3), [0, 1], horizon=1)
+    assert plan.steps[0].sampling_term == pytest.approx(1e-3 / (1e9 + 200.0 + 1e-3), rel=1e-9, abs=0)
+    assert plan.unsampled_data == 1e-3
