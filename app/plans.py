@@ -11,6 +11,7 @@ from app.diagnosis import diagnose
 from app.gate import JSON, Service
 from app.planning import PlanResult, make_plan
 from app.problems import InvalidRequestError
+from app.schemas.arrays import read_model
 from app.schemas.diagnosis import DiagnosisOut
 from app.schemas.plan import PlanOut, PlanRequest
 
@@ -25,7 +26,7 @@ def new_id(kind: str) -> str:
 def answer_plan(service: Service, body: bytes) -> Response:
     """Parse, plan (or only diagnose), encode."""
     begin = perf_counter()
-    request = PlanRequest.model_validate_json(body)
+    request = read_model(PlanRequest, body)
     query = request.to_domain(service.settings)
     parsed = perf_counter() - begin
     if request.dry_run:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from app.planning import InfeasiblePlanError, PlanTooLargeError, make_plan
 from app.problems import InfeasibleError, InvalidRequestError, ServiceError
+from app.schemas.arrays import read_model
 from app.schemas.plan import PlanOut, PlanRequest
 from app.schemas.pointers import refusal
 from app.settings import Settings
@@ -40,7 +41,7 @@ def plan(
 
 def _planned(text: bytes) -> PlanOut:
     try:
-        request = PlanRequest.model_validate_json(text)
+        request = read_model(PlanRequest, text)
         result = make_plan(request.to_domain(Settings()))
     except ValidationError as error:
         raise refusal(error) from None

@@ -156,7 +156,7 @@ class PlanParameters(RequestModel):
             raise InvalidRequestError.at("/sampled", f"must name sample_size = {self.sample_size} devices")
 
 
-def _devices(values: list[int], pointer: str, n_devices: int) -> NDArray[np.int64]:
+def _devices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:
     devices = indices(values, pointer, n_devices)
     if len(np.unique(devices)) != devices.size:
         raise InvalidRequestError.at(pointer, "names a device twice")
