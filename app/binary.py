@@ -49,7 +49,7 @@ def answer_binary_plan(service: Service, body: bytes) -> Response:
     result = counted(service, make_plan(query), perf_counter() - begin)
     begin = perf_counter()
     archive = _archive(service, result)
-    service.metrics.stage("encode", perf_counter() - begin)
+    service.metrics.stages({"encode": perf_counter() - begin})
     return Response(archive, media_type=NPZ)
 
 

@@ -53,7 +53,7 @@ async def process(
         admitted = time.perf_counter()
 
         def job() -> Response:
-            service.metrics.stage("queue", time.perf_counter() - admitted)
+            service.metrics.stages({"queue": time.perf_counter() - admitted})
             try:
                 return work(decoded(raw, encoding, most))
             except ValidationError as error:

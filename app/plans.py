@@ -42,8 +42,7 @@ def counted(service: Service, result: PlanResult, parsed: float) -> PlanResult:
     if objective is None or gap is None or not math.isfinite(objective + gap):
         raise InvalidRequestError.at("/network", "its numbers are too far apart to compute with")
     result = PlanResult(plan, result.state, result.scores, {"parse": parsed, **result.seconds})
-    for stage, seconds in result.seconds.items():
-        service.metrics.stage(stage, seconds)
+    service.metrics.stages(result.seconds)
     service.metrics.plan(plan.status.value, gap)
     return result
 
@@ -52,5 +51,5 @@ def encoded(service: Service, answer: BaseModel) -> bytes:
     """The answer as JSON; absent fields are left out."""
     begin = perf_counter()
     text = answer.__pydantic_serializer__.to_json(answer, exclude_none=True)
-    service.metrics.stage("encode", perf_counter() - begin)
+    service.metrics.stages({"encode": perf_counter() - begin})
     return text

@@ -62,6 +62,9 @@ class Settings(BaseSettings):
     )
     shutdown_grace: int = Field(30, ge=0, description="Seconds that accepted requests have to finish at shutdown.")
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from; none by default.")
+    otlp_endpoint: str = Field(
+        "", description="OTLP/HTTP collector for traces, as `http://host:4318` (extra `telemetry`); none by default."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What to log.")
 
     @property
@@ -91,6 +94,6 @@ def settings_table() -> str:
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         shown = extra.get("shown_default") if isinstance(extra, dict) else None
-        default = shown or (field.default if field.default != () else "none")
+        default = shown or (field.default if field.default not in {(), ""} else "none")
         rows.append(f"| `FEDSIFT_{name.upper()}` | `{default}` | {field.description} |")
     return "\n".join(rows)

@@ -8,6 +8,7 @@ import uvicorn
 from app.logs import set_up_logs
 from app.settings import Settings
 from app.store import Store, StoreError
+from app.telemetry import TelemetryError, tracing
 
 __all__ = ["serve"]
 
@@ -21,6 +22,7 @@ def serve(
     given = {"host": host, "port": port, "processes": processes}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     refuse_open_door(settings)
+    refuse_missing_telemetry(settings)
     set_up_logs(settings.log_level)
     settings.export()
     uvicorn.run(
@@ -34,6 +36,15 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_grace,
     )
+
+
+def refuse_missing_telemetry(settings: Settings) -> None:
+    """Do not start without the traces that were asked for."""
+    try:
+        tracing(settings.otlp_endpoint).close()
+    except TelemetryError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from error
 
 
 def refuse_open_door(settings: Settings) -> None:

@@ -237,7 +237,10 @@ class PlanSummary(AnswerModel):
     """What a plan, or a period of one, comes to; means and worst values are over its steps."""
 
     sampled: list[int] = Field(description="In the order of choice.")
-    scores: list[float] = Field(description="The sampler's, in the order of `sampled`; empty for a fixed set.")
+    scores: list[float] = Field(
+        description="The sampler's, in the order of `sampled`; empty where it chose nothing: for a fixed set, and in a "
+        "run's later periods."
+    )
     status: PlanStatus
     objective: float
     sampling_term: float
