@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test check format install install-dev lock bench-solver bench-fedl bench-service bench-overload clean
+.PHONY: help serve test check format install install-dev lock bench-solver bench-fedl bench-service bench-overload bench-large clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -72,6 +72,9 @@ bench-service: $(VENV)/.dev ## The service: requests per second and latency besi
 
 bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
 	$(BIN)/python -m benchmarks.service_overload
+
+bench-large: $(VENV)/.dev ## Networks of 10^5 and 10^6 devices through the binary route
+	$(BIN)/python -m benchmarks.service_large
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
