@@ -1,0 +1,2 @@
+export function compareView() {}
+export function comparePanel() {}

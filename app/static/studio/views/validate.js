@@ -1,0 +1,2 @@
+export function validateView() {}
+export function validatePanel() {}
