@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from typing import Any
 
 from starlette.responses import Response
 
@@ -13,6 +14,7 @@ from app.gate import JSON, Service
 from app.jobs.results import estimated_seconds, scheme_results
 from app.plans import encoded, new_id
 from app.problems import ConflictError, InvalidRequestError, NotFoundError, OverloadedError, TooManyRequestsError
+from app.schemas.base import given
 from app.schemas.validation import ValidationRequest
 from app.schemas.validation_result import (
     FailureOut,
@@ -102,8 +104,8 @@ def show(service: Service, owner: str, validation_id: str) -> ValidationOut:
     parts, rounds = service.validations.parts(validation_id)
     left = estimated_seconds(parts, rounds) if record.state == "running" else None
     return ValidationOut(
-        **_summary(record).model_dump(),
-        seconds_left=left,
+        **_summary(record),
+        **given(seconds_left=left),
         parts=len(parts),
         parts_done=sum(part.state == "done" for part in parts),
         schemes=scheme_results(parts, rounds, target=work["target"], tolerance=work["tolerance"]),
@@ -115,7 +117,7 @@ def list_validations(service: Service, owner: str, limit: int, after: str | None
     """A page of the owner's validations."""
     found = service.validations.page(owner, limit + 1, after)
     more = found[limit - 1].id if len(found) > limit else None
-    return ValidationList(validations=[_summary(one) for one in found[:limit]], next=more)
+    return ValidationList(validations=[ValidationSummary(**_summary(one)) for one in found[:limit]], **given(next=more))
 
 
 def cancel(service: Service, owner: str, validation_id: str) -> ValidationOut:
@@ -176,11 +178,12 @@ def _not_found() -> NotFoundError:
     return NotFoundError("you have no validation of this id")
 
 
-def _summary(record: ValidationRecord) -> ValidationSummary:
+def _summary(record: ValidationRecord) -> dict[str, Any]:
+    """The fields of `ValidationSummary`."""
     state: ValidationState = record.state
     if record.cancelled and state in {"queued", "running"}:
         state = "cancelling"
-    return ValidationSummary(
+    return given(
         id=record.id,
         state=state,
         created_at=_moment(record.created_at),

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from app.schemas.base import given
 from app.schemas.validation_result import Curve, SchemeOut, VerdictOut
 from app.store.jobs import PartRecord, RoundRecord
 
@@ -44,9 +45,11 @@ def _scheme(
         accuracy=_curve(begun, "accuracy"),
         loss=_curve(begun, "loss"),
         reached=len(hits) / len(finished) if finished else 0.0,
-        aggregations_to_target=_mean(hits, "aggregation") if everybody else None,
-        datapoints_to_target=_mean(hits, "processed") if everybody else None,
-        cost_to_target=_mean(hits, "cost") if everybody else None,
+        **given(
+            aggregations_to_target=_mean(hits, "aggregation") if everybody else None,
+            datapoints_to_target=_mean(hits, "processed") if everybody else None,
+            cost_to_target=_mean(hits, "cost") if everybody else None,
+        ),
         processed=_mean(last, "processed"),
         moved=_mean(last, "moved"),
         useful=_mean(last, "useful"),
@@ -88,7 +91,7 @@ def _verdict(last: Sequence[Record], tolerance: float) -> VerdictOut:
         error = (arrived - predicted) / predicted
         outcome = "as_predicted" if abs(error) <= allowed else "less" if error < 0 else "more"
     return VerdictOut(
-        outcome=outcome, predicted_useful=predicted, useful=arrived, relative_error=error, allowed=allowed
+        outcome=outcome, predicted_useful=predicted, useful=arrived, allowed=allowed, **given(relative_error=error)
     )
 
 
