@@ -100,9 +100,9 @@ def _show(result: dict[str, Any]) -> None:
         console.print(failure["detail"], markup=False, highlight=False)
     table = Table(title=f"{result['id']}: {result['state']}", box=SIMPLE_HEAD)
     table.add_column("scheme", no_wrap=True)
-    for heading in ("runs", "accuracy", "loss", f"K→{result['target']:g}", "trained", "moved", "kept", "cost"):
-        table.add_column(heading, justify="right")
-    table.add_column("data against prediction")
+    for heading in ("runs", "accuracy", f"K→{result['target']:g}", "moved", "kept", "cost"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("kept, as predicted?", no_wrap=True)
     for scheme in result["schemes"]:
         table.add_row(*_row(scheme))
     console.print(table)
@@ -116,9 +116,8 @@ def _row(scheme: dict[str, Any]) -> tuple[str, ...]:
         scheme["scheme"],
         f"{scheme['runs']}/{scheme['runs_planned']}",
         _last(scheme["accuracy"]),
-        _last(scheme["loss"]),
         f"({scheme['reached']:.0%})" if reached is None else f"{reached:.1f}",
-        *(f"{scheme[name]:.0f}" for name in ("processed", "moved", "useful", "cost")),
+        *(f"{scheme[name]:.0f}" for name in ("moved", "useful", "cost")),
         verdict["outcome"].replace("_", " ") + ("" if error is None else f" ({error:+.1%})"),
     )
 
