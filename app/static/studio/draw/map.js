@@ -50,7 +50,7 @@ export class NetworkMap {
     else this.redraw();
     if (done) {
       this.layout?.terminate();
-      this.onsettled();
+      this.onsettled(this.places);
     }
   }
 

@@ -55,7 +55,7 @@ export function lineChart({ title, xLabel, yLabel, series, mark, target, from, n
   if (y1 - y0 < 1e-12) [y0, y1] = [y0 - Math.abs(y0) * 0.05 - 1e-9, y1 + Math.abs(y1) * 0.05 + 1e-9];
   const px = (x) => size.left + ((x - x0) / (x1 - x0)) * (size.width - size.left - size.right);
   const py = (y) => bottom - ((y - y0) / (y1 - y0)) * (bottom - size.top);
-  for (const y of ticks(y0, y1, 4)) {
+  for (const y of ticks(y0, y1, 6)) {
     svg.append(s("line", { x1: size.left, x2: size.width - size.right, y1: py(y), y2: py(y), stroke: colours.grid }));
     svg.append(text(size.left - 6, py(y) + 4, figure(y), { "text-anchor": "end" }));
   }
@@ -78,8 +78,8 @@ export function lineChart({ title, xLabel, yLabel, series, mark, target, from, n
 /** Bars: rows of {name, value, text?}; a missing value is said to be so. */
 export function barChart({ title, xLabel, rows }) {
   const colours = inks();
-  const [line, left] = [26, 150];
-  const size = { width: 520, height: rows.length * line + 40 };
+  const [line, left] = [26, 128];
+  const size = { width: 420, height: rows.length * line + 40 };
   const most = Math.max(...rows.map(({ value }) => value ?? 0), 1e-12);
   const svg = s("svg", { viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": title, "font-family": "system-ui, sans-serif", class: "chart" });
   svg.append(s("rect", { ...size, fill: colours.paper }));
@@ -107,7 +107,7 @@ export function figureOf(svg, caption, table, name) {
       h("button", { type: "button", class: "quiet", onclick: () => savePng(svg, `${name}.png`) }, "PNG"),
       h("button", { type: "button", class: "quiet", onclick: () => save(`${name}.csv`, csv(table), "text/csv") }, "CSV"),
     ),
-    h("details", {}, h("summary", {}, "Numbers"), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${caption}: numbers` }, tableOf(table))),
+    h("details", { class: "numbers" }, h("summary", {}, "Numbers"), h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${caption}: numbers` }, tableOf(table))),
   );
 }
 

@@ -1,7 +1,7 @@
 // A device's numbers, why it was or was not picked, and what binds it.
 import { shownStory } from "../actions.js";
 import { at, segments } from "../core/conditions.js";
-import { exact, figure, percent } from "../core/format.js";
+import { figure, percent } from "../core/format.js";
 import { gauges } from "../core/gauges.js";
 import { obstacle, ranks } from "../core/measures.js";
 import { linksOf } from "../core/network.js";
@@ -177,13 +177,15 @@ function links(network, story, step, device) {
     const now = similarity?.get(k * network.n + i);
     return [
       sampled || !story ? k : i,
-      now === undefined ? exactShare(network.links.similarity[j]) : `${exactShare(network.links.similarity[j])} → ${exactShare(now)}`,
+      network.links.similarity[j].toFixed(2),
+      ...(story ? [(now ?? network.links.similarity[j]).toFixed(2)] : []),
       network.links.transmit_cost[j],
-      flow < 0 ? "–" : `${figure(flows.datapoints[flow])} (Φ ${figure(flows.fraction[flow])})`,
+      ...(story ? [flow < 0 ? "–" : flows.fraction[flow], flow < 0 ? "–" : flows.datapoints[flow]] : []),
     ];
   });
-  rows.sort((a, b) => (b[3] === "–" ? 0 : 1) - (a[3] === "–" ? 0 : 1));
-  const head = [sampled || !story ? "From" : "To", "Similarity Λ", "Cost ψ", "Sent now"];
+  const sent = (row) => (typeof row.at(-1) === "number" ? row.at(-1) : -1);
+  if (story) rows.sort((a, b) => sent(b) - sent(a));
+  const head = [sampled || !story ? "From" : "To", "Λ(0)", ...(story ? [`Λ(${step})`] : []), "ψ", ...(story ? ["Φ", "sent"] : [])];
   const title = sampled || !story ? "Who can send to it" : "Sampled devices it can send to";
   return h(
     "details",
@@ -193,5 +195,3 @@ function links(network, story, step, device) {
     rows.length > SHOWN_LINKS && h("p", { class: "muted" }, `and ${rows.length - SHOWN_LINKS} more`),
   );
 }
-
-const exactShare = (share) => share.toFixed(3);

@@ -2,9 +2,9 @@
 import { shownStory } from "../actions.js";
 import { figure } from "../core/format.js";
 import { NetworkMap } from "../draw/map.js";
-import { find } from "./dom.js";
+import { find, save } from "./dom.js";
 import { announce } from "./notices.js";
-import { listen, set, state } from "./store.js";
+import { listen, set, state, update } from "./store.js";
 
 export function setUpStage() {
   const canvas = find("#map");
@@ -15,7 +15,10 @@ export function setUpStage() {
     map.theme = document.documentElement.dataset.shade;
     map.redraw();
   });
-  map.onsettled = () => (canvas.dataset.settled = String(map.ticket));
+  map.onsettled = (places) => {
+    canvas.dataset.settled = String(map.ticket);
+    update({ places });
+  };
   let drawn = {};
   listen(["network", "settings", "story", "loop", "playing"], () => {
     const { network, settings, playing } = state;
@@ -34,7 +37,7 @@ export function setUpStage() {
   find("#zoom-out").addEventListener("click", () => map.zoom(1 / 1.5));
   find("#zoom-fit").addEventListener("click", () => map.fitAll());
   find("#map-png").addEventListener("click", () => {
-    canvas.toBlob(async (blob) => (await import("./dom.js")).save("network.png", blob, "image/png"));
+    canvas.toBlob((blob) => save("network.png", blob, "image/png"));
   });
   return map;
 }
