@@ -14,10 +14,10 @@ from tests.browser.visit import Visit
 def copied(visit: Visit, panel: Locator, language: str) -> str:
     """Open the snippets, press copy, and read the clipboard."""
     box = panel.locator("details.snippets")
-    if not box.get_attribute("open"):
+    if box.get_attribute("open") is None:
         box.locator("summary").click()
     box.get_by_role("button", name=f"Copy {language}").click()
-    expect(box.get_by_role("button", name="Copied")).to_be_visible()
+    expect(box.get_by_role("button", name="Copied").last).to_be_visible()
     text: str = visit.page.evaluate("navigator.clipboard.readText()")
     return text
 

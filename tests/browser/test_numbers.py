@@ -83,7 +83,15 @@ def test_the_replay_is_the_paper_s_recursion(visit: Visit, studio_server: Server
         flows = frame["flows"]
         np.testing.assert_allclose(flows["before"], similarity[flows["source"], flows["target"]], atol=1e-12)
         np.testing.assert_allclose(flows["after"], after[flows["source"], flows["target"]], atol=1e-12)
-        check_gauges(frame["gauges"], now, start["data"], data, phi, sampled, frame["received"])
+        check_gauges(
+            frame["gauges"],
+            now=now,
+            own=start["data"],
+            data=data,
+            phi=phi,
+            sampled=sampled,
+            received=frame["received"],
+        )
         best = after[:, sampled].max(axis=1)
         best[sampled] = 1
         np.testing.assert_allclose(frame["coverage"], best @ start["data"] / start["data"].sum(), rtol=1e-9)
@@ -94,6 +102,7 @@ def test_the_replay_is_the_paper_s_recursion(visit: Visit, studio_server: Server
 
 def check_gauges(
     gauges: list[list[dict[str, Any]]],
+    *,
     now: dict[str, NDArray[np.float64]],
     own: NDArray[np.float64],
     data: NDArray[np.float64],
@@ -149,7 +158,8 @@ def test_ranks_and_reach(visit: Visit) -> None:
 
 def test_generated_numbers_follow_their_settings(visit: Visit) -> None:
     script = """async (settings) => { const { generate } = await import('/studio/core/generate.js');
-      const { toWire } = await import('/studio/core/network.js'); return JSON.stringify(toWire(generate(settings))); }"""
+      const { toWire } = await import('/studio/core/network.js');
+      return JSON.stringify(toWire(generate(settings))); }"""
     settings = {"topology": "erdos-renyi", "n": 800, "degree": 12, "budgets": "tight", "sizes": "even", "labels": 3}
     settings |= {"stragglers": 0, "seed": 4}
     page = visit.open("n=5").page

@@ -18,7 +18,8 @@ def orange_pixels(visit: Visit) -> int:
     """Pixels of sampled devices and flows."""
     return int(
         visit.page.evaluate(
-            """() => { const c = document.querySelector('#map');
+            """() => { const m = document.querySelector('#map'); const c = new OffscreenCanvas(m.width, m.height);
+            c.getContext('2d').drawImage(m, 0, 0);
             const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0;
             for (let i = 0; i < d.length; i += 4)
               if (d[i] > 170 && d[i+1] > 60 && d[i+1] < 130 && d[i+2] < 60 && d[i+3] > 200) n += 1;
@@ -120,7 +121,7 @@ def test_binding_budgets_are_marked_where_they_are_used_up(visit: Visit) -> None
     assert binding
     heading = visit.page.get_by_role("heading", name=re.compile("Binding at t = 1"))
     expect(heading).to_contain_text(f"({len(binding)})")
-    device, name = sorted(binding)[0]
+    device, name = min(binding)
     visit.page.get_by_label(f"Device {device}: {name} binds").first.click()
     meter = visit.page.get_by_role("meter", name=f"{name} budget")
     expect(meter).to_have_attribute("aria-valuenow", "100")

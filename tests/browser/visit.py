@@ -38,8 +38,9 @@ class Visit:
         visit.page.on("pageerror", lambda e: visit.errors.append(str(e)))
         try:
             yield visit
-            assert not visit.strayed
-            assert [text for text in visit.errors if not re.search(visit.allowed, text)] == []
+            assert not visit.strayed, visit.strayed
+            unexpected = [text for text in visit.errors if not re.search(visit.allowed, text)]
+            assert not unexpected, unexpected
         finally:
             opened.close()
 

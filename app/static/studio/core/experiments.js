@@ -19,12 +19,12 @@ export function validationRequest(form, { network, schedule, plan, settings }) {
     schemes: form.schemes,
     seeds,
     draws: form.draws,
-    aggregations: form.aggregations,
     target: form.target,
     labels_per_device: settings.labels,
   };
-  if (form.source === "plan") return { source: { kind: "plan", id: plan.id }, ...common };
-  const sizes = { sample_size: Math.min(settings.size, network.n), aggregation_period: settings.period };
+  // A plan brings its own sizes along.
+  if (form.source === "plan") return { source: { kind: "plan", id: plan.kept ?? "plan_…" }, ...common };
+  const sizes = { aggregations: form.aggregations, sample_size: Math.min(settings.size, network.n), aggregation_period: settings.period };
   if (form.source === "generator") {
     const names = { "small-world": "watts-strogatz", "scale-free": "barabasi-albert" };
     const source = {

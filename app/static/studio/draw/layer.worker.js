@@ -50,7 +50,7 @@ function drawDevices(pen, { camera, theme, unit }) {
     }
     pen.fillStyle = shade(index);
     pen.fill();
-    pen.strokeStyle = INKS[theme].paper;
+    pen.strokeStyle = INKS[theme].rim;
     pen.lineWidth = 1;
     pen.stroke();
   }

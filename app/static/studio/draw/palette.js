@@ -46,6 +46,6 @@ function before(sorted, fulfils) {
 }
 
 export const INKS = {
-  light: { paper: "#ffffff", edge: "40,50,70", ring: "#1b1f27", flow: "#c44e00", sampled: "#d55e00", text: "#1b1f27" },
-  dark: { paper: "#12161d", edge: "205,215,235", ring: "#f2f4f8", flow: "#ff9a4d", sampled: "#ff8f4d", text: "#f2f4f8" },
+  light: { rim: "#ffffff", edge: "40,50,70", ring: "#1b1f27", flow: "#c44e00", sampled: "#d55e00", text: "#1b1f27" },
+  dark: { rim: "rgba(235,240,250,0.55)", edge: "205,215,235", ring: "#f2f4f8", flow: "#ff9a4d", sampled: "#ff8f4d", text: "#f2f4f8" },
 };

@@ -3,7 +3,7 @@ import { figure } from "../core/format.js";
 import { DASHES, SCHEMES, SCHEMES_DARK } from "../draw/palette.js";
 import { h, s, save } from "./dom.js";
 
-const SIZE = { width: 520, height: 230, left: 52, right: 12, top: 14, bottom: 36 };
+const SIZE = { width: 520, height: 230, left: 62, right: 12, top: 14, bottom: 36 };
 const NARROW = 340; // in a side panel
 
 export function inks() {
@@ -34,7 +34,7 @@ function frame(title, xLabel, yLabel, colours, size) {
   });
   svg.append(s("rect", { width: size.width, height: size.height, fill: colours.paper }));
   svg.append(text(size.left + (size.width - size.left - size.right) / 2, size.height - 6, xLabel, { "text-anchor": "middle" }));
-  svg.append(text(14, size.top + 90, yLabel, { "text-anchor": "middle", transform: `rotate(-90 14 ${size.top + 90})` }));
+  svg.append(text(13, size.top + 90, yLabel, { "text-anchor": "middle", transform: `rotate(-90 13 ${size.top + 90})` }));
   return { svg, text };
 }
 

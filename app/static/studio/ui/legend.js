@@ -21,7 +21,7 @@ export function setUpLegend() {
   find("#legend").append(
     h("span", {}, "size = data"),
     h("span", {}, "colour = ", box, " ", scale),
-    h("span", {}, "darker link = more similar"),
+    h("span", {}, "stronger link = more similar"),
     flows,
   );
   const show = () => {

@@ -52,23 +52,51 @@ function asPython(calls) {
   return lines.filter((line) => line !== null).join("\n");
 }
 
-/** "As curl / Python": two boxes of text and what is needed beside them. */
-export function snippets(calls) {
+/**
+ * "As curl / Python": made when it is opened, since a large network takes a while to write down. `refresh` says that the
+ * calls may have changed; `about` tells cheaply whether they have.
+ */
+export function snippetBox(calls, about) {
+  const body = h("div");
+  const box = h("details", { class: "snippets" }, h("summary", {}, "As curl / Python"), body);
+  let shown;
+  const refresh = () => {
+    const now = about();
+    if (!box.open || !now || now === shown) return;
+    shown = now;
+    body.replaceChildren(...contents(calls()));
+  };
+  box.addEventListener("toggle", refresh);
+  return { box, refresh };
+}
+
+/** What changes the calls: the network, the key, and all settings but those of looking at the answer. */
+export function callKey(state, ...more) {
+  const { step, device, colour, view, planned, ...rest } = state.settings;
+  return state.network && JSON.stringify([serial(state.network), Boolean(key.get()), rest, ...more]);
+}
+
+const serials = new WeakMap();
+let last = 0;
+
+function serial(network) {
+  if (!serials.has(network)) serials.set(network, (last += 1));
+  return serials.get(network);
+}
+
+function contents(calls) {
   const long = calls.filter(({ body }) => body !== undefined && JSON.stringify(body).length > INLINE);
   const files = new Map(long.map(({ file, body }) => [file, body]));
-  return h(
-    "details",
-    { class: "snippets" },
-    h("summary", {}, "As curl / Python"),
-    [...files].map(([file, body]) => button(`Save ${file}`, () => save(file, JSON.stringify(body)), { class: "quiet" })),
-    [
+  return [
+    ...[...files].map(([file, body]) => button(`Save ${file}`, () => save(file, JSON.stringify(body)), { class: "quiet" })),
+    ...[
       ["curl", asCurl(calls)],
       ["Python", asPython(calls)],
     ].map(([name, text]) => {
       const box = h("pre", { tabindex: "0", "aria-label": `The call as ${name}`, role: "region" }, text);
       return h("div", { class: "snippet" }, h("div", {}, h("span", {}, name), copyButton(name, () => text, box)), box);
     }),
-  );
+  ];
 }
 
 /** A button that copies; where the browser forbids it, the text is selected instead. */

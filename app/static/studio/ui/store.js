@@ -38,11 +38,15 @@ export function set(patch) {
   const before = state.settings;
   const settings = { ...before, ...patch };
   if (Object.keys(patch).every((name) => before[name] === patch[name])) return;
-  update({ settings });
   if (before.view !== settings.view) {
+    // The entry that is left keeps what it showed last.
     flush();
     history.pushState(null, "", `#${toHash(settings)}`);
-  } else later();
+    update({ settings });
+  } else {
+    update({ settings });
+    later();
+  }
 }
 
 let timer = 0;

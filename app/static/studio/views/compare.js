@@ -8,7 +8,7 @@ import { call } from "../ui/api.js";
 import { barChart, csv, figureOf } from "../ui/chart.js";
 import { button, h, save } from "../ui/dom.js";
 import { announce, empty, loading, problem } from "../ui/notices.js";
-import { snippets } from "../ui/snippets.js";
+import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
 import { keptFields } from "./plan.js";
 
@@ -24,13 +24,17 @@ const wanted = () => {
 
 export function compareView(panel) {
   const choices = h("fieldset", { class: "checks" });
-  const calls = h("div");
+  const calls = snippetBox(
+    () => wanted().map((sampler) => ({ method: "POST", path: "/v1/plans", body: planRequest({ sampler }), file: `${sampler.replace(":", "-")}.json`, note: sampler })),
+    () => callKey(state, wanted()),
+  );
+  listen(["network", "settings", "samplers"], calls.refresh);
   panel.append(
     h("h2", {}, "Compare"),
     choices,
     button("Compare", compare, { class: "main", id: "compare-button" }),
     h("details", {}, h("summary", {}, "Settings of the plans"), keptFields(["size", "horizon", "norm", "decay", "noise", "draw"])),
-    calls,
+    calls.box,
   );
   const show = () => {
     if (state.settings.view !== "compare") return;
@@ -46,11 +50,6 @@ export function compareView(panel) {
           name,
         ),
       ),
-    );
-    calls.replaceChildren(
-      ...(state.network
-        ? [snippets(wanted().map((sampler) => ({ method: "POST", path: "/v1/plans", body: planRequest({ sampler }), file: `${sampler.replace(":", "-")}.json`, note: sampler })))]
-        : []),
     );
   };
   listen(["settings", "samplers", "network"], show);

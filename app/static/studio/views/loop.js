@@ -7,7 +7,7 @@ import { call } from "../ui/api.js";
 import { figureOf, lineChart, tableOf } from "../ui/chart.js";
 import { button, choiceBox, facts, field, h } from "../ui/dom.js";
 import { announce, empty, loading, problem } from "../ui/notices.js";
-import { snippets } from "../ui/snippets.js";
+import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
 import { keptFields } from "./plan.js";
 
@@ -76,23 +76,26 @@ const forget = () =>
 export function loopView(panel) {
   const controls = h("div");
   const outcome = h("div", { "aria-live": "polite" });
-  const calls = h("div");
+  const calls = snippetBox(
+    () => requests(state.loop),
+    () => callKey(state, state.loop?.id, state.loop?.norms),
+  );
+  listen(["network", "settings", "loop"], calls.refresh);
   panel.append(
     h("h2", {}, "Closed loop"),
     h("p", { class: "muted" }, "Each aggregation measures a gradient norm; the next period is planned with it."),
     h("details", { open: true }, h("summary", {}, "Settings of the run"), keptFields(["size", "horizon", "period", "norm", "noise", "draw"])),
     controls,
     outcome,
-    calls,
+    calls.box,
   );
   const show = () => {
-    const { loop, network, settings } = state;
+    const { loop, settings } = state;
     if (settings.view !== "loop") return;
     const focused = controls.contains(document.activeElement) ? document.activeElement.name || document.activeElement.id : "";
     controls.replaceChildren(...buttons(loop));
     if (focused) controls.querySelector(`[name="${focused}"], #${focused}`)?.focus();
     outcome.replaceChildren(...(loop?.error ? [problem(loop.error)] : []), ...(loop?.plan ? told(loop) : [empty("No run yet", "Start one to plan the first period.")]));
-    calls.replaceChildren(...(network ? [snippets(requests(loop))] : []));
   };
   listen(["loop", "jobs", "job", "network"], show);
   let view = "";

@@ -5,7 +5,7 @@ import { readFile, readText } from "../core/loading.js";
 import { toWire } from "../core/network.js";
 import { button, choiceBox, facts, field, h, numberBox, save } from "../ui/dom.js";
 import { empty, loading, problem } from "../ui/notices.js";
-import { snippets } from "../ui/snippets.js";
+import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state } from "../ui/store.js";
 
 const CHOICES = [
@@ -25,8 +25,12 @@ export function networkView(panel) {
   const make = h("div", { class: "fields" });
   const load = loader();
   const summary = h("div", { "aria-live": "polite" });
-  const calls = h("div");
-  panel.append(h("h2", {}, "Network"), make, load, summary, calls);
+  const calls = snippetBox(
+    () => [{ method: "POST", path: "/v1/plans", body: planRequest({ dry_run: true }), file: "request.json" }],
+    () => callKey(state),
+  );
+  panel.append(h("h2", {}, "Network"), make, load, summary, calls.box);
+  listen(["network", "settings"], calls.refresh);
   const showForm = () => {
     const { settings } = state;
     const onset = (name) => (value) => generateWith({ [name]: value });
@@ -47,7 +51,6 @@ export function networkView(panel) {
   showForm();
   listen(["network", "networkError", "diagnosis", "diagnosisError", "unlinkable", "origin"], () => {
     summary.replaceChildren(...summarised().filter(Boolean));
-    calls.replaceChildren(...(state.network ? [snippets([{ method: "POST", path: "/v1/plans", body: planRequest({ dry_run: true }), file: "request.json" }])] : []));
   });
   listen(["network", "settings"], () => {
     if (state.network && state.settings.view === "network" && !state.diagnosis && !state.diagnosisError) diagnose();

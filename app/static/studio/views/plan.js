@@ -6,7 +6,7 @@ import { coverage, mixtureDistance } from "../core/measures.js";
 import { figureOf, lineChart } from "../ui/chart.js";
 import { button, choiceBox, facts, field, h, numberBox } from "../ui/dom.js";
 import { empty, loading, problem } from "../ui/notices.js";
-import { snippets } from "../ui/snippets.js";
+import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state } from "../ui/store.js";
 
 const NUMBERS = [
@@ -57,14 +57,18 @@ export function keptFields(names) {
 export function planView(panel) {
   const outcome = h("div", { "aria-live": "polite" });
   const now = h("div");
-  const calls = h("div");
+  const calls = snippetBox(
+    () => [{ method: "POST", path: "/v1/plans", body: planRequest(), file: "request.json" }],
+    () => callKey(state),
+  );
+  listen(["network", "settings"], calls.refresh);
   panel.append(
     h("h2", {}, "Plan"),
     keptFields(),
     h("div", { class: "row" }, button("Plan", () => makePlan(), { class: "main", id: "plan-button" }), button("Clear", clearPlan, { class: "quiet" })),
     outcome,
     now,
-    calls,
+    calls.box,
   );
   let chart = null;
   const showOutcome = () => {
@@ -84,12 +88,6 @@ export function planView(panel) {
     const step = Math.min(settings.step, story.frames.length - 1);
     chart?.mark(step);
     return now.replaceChildren(binding(network, story, step));
-  });
-  listen(["network", "settings", "plan"], () => {
-    if (state.settings.view !== "plan") return;
-    const open = calls.querySelector("details")?.open;
-    calls.replaceChildren(...(state.network ? [snippets([{ method: "POST", path: "/v1/plans", body: planRequest(), file: "request.json" }])] : []));
-    if (open) calls.querySelector("details").open = true;
   });
   showOutcome();
 }

@@ -1,11 +1,12 @@
 // Validations: start one, watch it learn, look at past ones.
+import { planRequest } from "../actions.js";
 import { percent } from "../core/format.js";
 import { ENDED, SCHEMES, curveSeries, curveTable, schemeTable, validationRequest } from "../core/experiments.js";
 import { call, follow } from "../ui/api.js";
 import { barChart, csv, figureOf, lineChart, tableOf } from "../ui/chart.js";
 import { button, choiceBox, facts, field, h, numberBox, save } from "../ui/dom.js";
 import { announce, empty, loading, problem } from "../ui/notices.js";
-import { snippets } from "../ui/snippets.js";
+import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
 
 const form = { source: "network", data_set: "digits", schemes: ["smart-offload", "random-offload", "heuristic-offload", "random"], seeds: 1, draws: 1, aggregations: 6, target: 0.6 };
@@ -77,6 +78,7 @@ async function past() {
 async function start() {
   update({ jobError: null, starting: true });
   try {
+    await keepPlan();
     const made = await call("POST", "/v1/validations", request());
     update({ job: made, starting: false });
     announce("Validation started");
@@ -95,6 +97,13 @@ async function cancel() {
   }
 }
 
+/** A validation names a plan by its id, so the service has to keep it; the same request gives the same plan. */
+async function keepPlan() {
+  const { plan } = state;
+  if (source() !== "plan" || plan.kept) return;
+  plan.kept = (await call("POST", "/v1/plans", planRequest({ keep: true }))).id;
+}
+
 const source = () => (form.source === "plan" && !state.plan ? "network" : form.source);
 const schemes = () => form.schemes.filter((name) => name !== "plan" || source() === "plan");
 const request = () => validationRequest({ ...form, source: source(), schemes: schemes() }, state);
@@ -102,9 +111,10 @@ const request = () => validationRequest({ ...form, source: source(), schemes: sc
 export function validateView(panel) {
   const fields = h("div", { class: "fields" });
   const checks = h("fieldset", { class: "checks" });
-  const [list, calls] = [h("div"), h("div")];
+  const list = h("div");
+  const calls = snippetBox(requests, () => callKey(state, form, source(), schemes(), state.job?.id));
   const go = button("Start", start, { class: "main", id: "start-validation" });
-  panel.append(h("h2", {}, "Validate"), h("p", { class: "muted" }, "Train for real, under several schemes, and see what the plans are worth."), fields, checks, h("div", { class: "row" }, go), h("h3", {}, "Past validations"), list, calls);
+  panel.append(h("h2", {}, "Validate"), h("p", { class: "muted" }, "Train for real, under several schemes, and see what the plans are worth."), fields, checks, h("div", { class: "row" }, go), h("h3", {}, "Past validations"), list, calls.box);
   const change = (name) => (value) => {
     form[name] = value;
     show();
@@ -130,7 +140,7 @@ export function validateView(panel) {
     );
     if (name) panel.querySelector(`[name="${name}"]${value ? `[value="${value}"]` : ""}`)?.focus();
     go.disabled = Boolean(state.starting) || !state.network || schemes().length === 0;
-    calls.replaceChildren(...(state.network && schemes().length ? [snippets(requests())] : []));
+    calls.refresh();
   };
   listen(["settings", "network", "plan", "starting", "job"], show);
   listen(["jobs", "settings", "job"], () => state.settings.view === "validate" && list.replaceChildren(...pastList()));
@@ -146,7 +156,9 @@ export function validateView(panel) {
 }
 
 function requests() {
-  const made = [{ method: "POST", path: "/v1/validations", body: request(), file: "validation.json", note: "Start; the answer has the id." }];
+  const keep = { method: "POST", path: "/v1/plans", body: planRequest({ keep: true }), file: "request.json", note: "Keep the plan; its id goes into the next call." };
+  const begin = { method: "POST", path: "/v1/validations", body: request(), file: "validation.json", note: "Start; the answer has the id." };
+  const made = source() === "plan" ? [keep, begin] : [begin];
   if (state.job) {
     const path = `/v1/validations/${state.job.id}`;
     made.push({ method: "GET", path, note: "Where it stands, with the curves." }, { method: "GET", path: `${path}/events`, note: "Live." });
