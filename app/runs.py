@@ -131,7 +131,7 @@ def find_run(service: Service, owner: str, run_id: str) -> RunRecord | None:
 
 def query_so_far(service: Service, run: RunRecord) -> tuple[PlanQuery, list[bytes]]:
     """A run's query with every change told so far, and the answers to its periods, in order."""
-    original = RunRequest.model_validate_json(service.store.run_request(run.id))
+    original = read_model(RunRequest, service.store.run_request(run.id))
     last = service.store.last_aggregations([run.id]).get(run.id, 0)
     found = [service.store.find_period(run.id, k) for k in range(last + 1)]
     return _query_with(service, run, original, []), [period.answer for period in found if period is not None]

@@ -102,6 +102,8 @@ def test_a_tablet_shows_all_of_it(
             assert box["x"] + box["width"] <= width + 1
             assert box["width"] > 40
         visit.page.screenshot(path=shots / f"tablet-{width}.png", full_page=True)
+        visit.page.locator("#map").scroll_into_view_if_needed()
+        visit.page.evaluate("document.querySelector('#map').scrollIntoView()")
         box = visit.page.locator("#map").bounding_box()
         assert box is not None
         visit.page.touchscreen.tap(box["x"] + 5, box["y"] + 5)
