@@ -17,7 +17,7 @@ SCRIPT = """async ([request, plan]) => {
   const { network, parameters } = fromRequest(request);
   const story = replay(network, parameters.schedule ?? [], plan);
   return story.frames.map((frame, t) => ({
-    data: [...frame.data], received: [...frame.received], flows: frame.flows,
+    data: [...frame.data], similarity: frame.similarity, received: [...frame.received], flows: frame.flows,
     coverage: measures.coverage(network, story, t), mixture: measures.mixtureDistance(network, story, t),
     gauges: Array.from({ length: network.n }, (_, i) => gauges(network, story, t, i)),
   }));
@@ -92,6 +92,8 @@ def test_the_replay_is_the_paper_s_recursion(visit: Visit, studio_server: Server
             sampled=sampled,
             received=frame["received"],
         )
+        into = now["adjacency"][:, sampled] == 1
+        np.testing.assert_allclose(frame["similarity"], after[:, sampled][into].mean(), rtol=1e-9)
         best = after[:, sampled].max(axis=1)
         best[sampled] = 1
         np.testing.assert_allclose(frame["coverage"], best @ start["data"] / start["data"].sum(), rtol=1e-9)

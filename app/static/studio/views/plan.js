@@ -76,8 +76,8 @@ export function planView(panel) {
     chart = null;
     if (planError) return outcome.replaceChildren(problem(planError));
     if (!plan) return outcome.replaceChildren(planning ? loading("Planning") : empty("Not planned yet", "Plan to see who trains and which data flows."));
-    chart = growth(plan, story);
-    return outcome.replaceChildren(totals(plan, story, network), chart.figure);
+    chart = [growth(plan, story), closeness(plan, story)];
+    return outcome.replaceChildren(totals(plan, story, network), ...chart.map(({ figure: made }) => made));
   };
   listen(["plan", "story", "planning", "planError"], showOutcome);
   addEventListener("shade", showOutcome);
@@ -86,7 +86,7 @@ export function planView(panel) {
     if (settings.view !== "plan") return;
     if (!story) return now.replaceChildren();
     const step = Math.min(settings.step, story.frames.length - 1);
-    chart?.mark(step);
+    for (const one of chart ?? []) one.mark(step);
     return now.replaceChildren(binding(network, story, step));
   });
   showOutcome();
@@ -120,6 +120,20 @@ function growth(plan, story) {
   const table = [head, ...story.frames.map((frame, t) => [t, ...frame.data])];
   const more = plan.sampled.length > SHOWN_LINES ? ` (the first ${SHOWN_LINES})` : "";
   return { figure: figureOf(svg, `Data held by the sampled devices${more}`, table, "data"), mark: svg.place };
+}
+
+/** How similarity rises and the objective falls. */
+function closeness(plan, story) {
+  const steps = story.frames.map((_, t) => t);
+  const shares = story.frames.map(({ similarity }) => similarity ?? 0);
+  const series = [
+    { name: "mean similarity Λ", x: steps, y: shares },
+    { name: "objective", x: plan.steps.map(({ step }) => step), y: plan.steps.map(({ objective }) => objective) },
+  ];
+  const title = "Similarity on links into the sampled devices, and the objective, over time";
+  const svg = lineChart({ title, xLabel: "step t", yLabel: "", series, mark: 0, narrow: true });
+  const table = [["step", "mean similarity", "objective"], ...steps.map((t) => [t, shares[t], plan.steps[t - 1]?.objective ?? null])];
+  return { figure: figureOf(svg, "Similarity and objective", table, "similarity"), mark: svg.place };
 }
 
 const SHOWN_BINDING = 24;
