@@ -12,7 +12,7 @@ from tests.browser.visit import Visit
 
 # Training takes a while on a loaded machine.
 LONG = 90_000
-SMALL = "n=12&degree=4&size=2&period=2&horizon=4"
+SMALL = "n=20&degree=5&size=3&period=2&horizon=4"
 
 
 def choose(visit: Visit, *names: str) -> None:
@@ -23,9 +23,10 @@ def choose(visit: Visit, *names: str) -> None:
 def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_server: Server, shots: Path) -> None:
     visit.open(f"view=validate&{SMALL}")
     expect(visit.page.get_by_text("No validation open")).to_be_visible()
-    choose(visit, "smart-offload", "random")
-    visit.page.get_by_label("Aggregations K").fill("3")
-    visit.page.get_by_label("Aggregations K").press("Tab")
+    choose(visit, "smart-offload", "random-offload", "random")
+    visit.page.get_by_label("Aggregations K").fill("6")
+    visit.page.get_by_label("Target accuracy").fill("0.5")
+    visit.page.get_by_label("Target accuracy").press("Tab")
     # Count what arrives while it runs: curves must grow, not appear at the end.
     visit.page.evaluate(
         """() => import('/studio/ui/store.js').then(({ listen, state }) => { window.seen = new Set();
@@ -38,7 +39,7 @@ def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_se
     job = visit.state("JSON.parse(JSON.stringify(state.job))")
     kept = httpx.get(f"{studio_server.url}/v1/validations/{job['id']}").json()
     assert job == kept
-    assert [one["scheme"] for one in kept["schemes"]] == ["smart-offload", "random"]
+    assert [one["scheme"] for one in kept["schemes"]] == ["smart-offload", "random-offload", "random"]
     expect(visit.page.get_by_role("img", name="Accuracy after each aggregation by scheme")).to_be_visible()
     expect(visit.page.get_by_role("img", name=re.compile("Datapoints processed to an accuracy"))).to_be_visible()
     visit.page.screenshot(path=shots / "validation.png")

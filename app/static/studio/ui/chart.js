@@ -78,8 +78,8 @@ export function lineChart({ title, xLabel, yLabel, series, mark, target, from, n
 /** Bars: rows of {name, value, text?}; a missing value is said to be so. */
 export function barChart({ title, xLabel, rows }) {
   const colours = inks();
-  const [line, left] = [26, 128];
-  const size = { width: 420, height: rows.length * line + 40 };
+  const [line, left] = [26, 140];
+  const size = { width: 500, height: rows.length * line + 40 };
   const most = Math.max(...rows.map(({ value }) => value ?? 0), 1e-12);
   const svg = s("svg", { viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": title, "font-family": "system-ui, sans-serif", class: "chart" });
   svg.append(s("rect", { ...size, fill: colours.paper }));

@@ -128,7 +128,7 @@ export function comparePanel(panel) {
         busy && loading(`Planning with ${busy.sampler}`),
         h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": "Comparison" }, table(compared.rows, done)),
         done.length > 0 && button("Save as CSV", () => save("comparison.csv", csv(numbers(done)), "text/csv"), { class: "quiet" }),
-        h("div", { class: "cards" }, done.map((row) => card(row, compared.network))),
+        h("div", { class: "cards maps" }, done.map((row) => card(row, compared.network))),
         !busy && done.length > 1 && bars(done),
       ].filter(Boolean),
     );
