@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test check format install install-dev lock bench-solver bench-fedl bench-service bench-overload clean
+.PHONY: help serve test check format install install-dev lock openapi bench-solver bench-fedl bench-service bench-overload clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -55,6 +55,10 @@ lock: ## Pin every dependency anew from a fresh environment into constraints.txt
 	build/lock/bin/python -m pip install -q '.[dev]' $(TORCH)
 	{ echo '# Every version this project is tested with, made by `make lock`. Install with: pip install -c constraints.txt'; \
 	  build/lock/bin/python -m pip freeze --exclude fedsift | sed 's/+cpu$$//'; } > constraints.txt
+
+openapi: $(VENV)/.dev ## Write the OpenAPI documents, 3.1 and 3.0, into docs/
+	$(BIN)/fedsift openapi > docs/openapi.json
+	$(BIN)/fedsift openapi --version 3.0 > docs/openapi-3.0.json
 
 bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correctness first
 	$(BIN)/python -m benchmarks.solver_speed

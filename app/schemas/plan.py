@@ -251,7 +251,7 @@ class PlanSummary(AnswerModel):
 class PlanOut(PlanSummary):
     """A plan that proves itself: `relative_gap` and `max_violation` are recomputed from the request."""
 
-    kind: Literal["plan"] = "plan"
+    kind: Literal["plan"]
     id: str
 
     @classmethod

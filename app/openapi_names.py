@@ -1,0 +1,100 @@
+"""Names in the OpenAPI document: what generators make classes of gets a plain name, and nothing else has one.
+
+Generators name a class after a component's key, after a `title`, or, where both are missing, after the place it is
+used at (`CreatePlan200Response`). So every union and every choice of words is a component with a name, models lose
+the suffix that tells requests from answers in our code, and the titles made from field names go.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["PREFIX", "inline_choices", "name_plainly"]
+
+PREFIX = "#/components/schemas/"
+_SUFFIXES = ("In", "Out")
+# Choices of words by what can be chosen, and unions by their members' names.
+_CHOICES = {
+    ("optimal", "feasible", "time_limit"): "PlanStatus",
+    ("links", "matrix"): "OutputForm",
+    ("fast", "cvxpy"): "SolverName",
+    ("ok", "unavailable"): "StoreState",
+    ("ok", "loading", "failed"): "SolverState",
+    ("LinkTopology", "MatrixTopology"): "Topology",
+    ("Plan", "Diagnosis"): "PlanOrDiagnosis",
+}
+_KEPT_BESIDE_A_REFERENCE = ("description", "default")
+
+
+def name_plainly(built: dict[str, Any]) -> dict[str, Any]:
+    """The same document with plain names.
+
+    Raises:
+        ValueError: if two models would get the same name.
+    """
+    names = {name: _plain(name) for name in built["components"]["schemas"]}
+    if len(set(names.values())) < len(names):
+        raise ValueError(f"two models would get the same name: {sorted(names)}")
+    text = json.dumps(built)
+    for name, plain in names.items():
+        text = text.replace(f'"{PREFIX}{name}"', f'"{PREFIX}{plain}"')
+    renamed: dict[str, Any] = json.loads(text)
+    schemas = renamed["components"]["schemas"]
+    renamed["components"]["schemas"] = {names[name]: _untitled(schema) for name, schema in schemas.items()}
+    renamed["paths"] = _untitled(renamed["paths"])
+    return _with_named_choices(renamed)
+
+
+def inline_choices(node: Any, *, top: bool = False) -> Iterator[tuple[str, ...]]:
+    """Every union and choice of words below a node that is not a component of its own."""
+    if isinstance(node, dict):
+        if not top and (choice := _choice(node)):
+            yield choice
+        for value in node.values():
+            yield from inline_choices(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from inline_choices(value)
+
+
+def _plain(name: str) -> str:
+    return next((name.removesuffix(suffix) for suffix in _SUFFIXES if name.endswith(suffix)), name)
+
+
+def _untitled(node: Any) -> Any:
+    """Without the titles that pydantic and FastAPI make up; a property that is called title stays."""
+    if isinstance(node, list):
+        return [_untitled(value) for value in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: _untitled(value) for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+
+
+def _choice(node: dict[str, Any]) -> tuple[str, ...]:
+    if len(node.get("enum", ())) > 1:
+        return tuple(node["enum"])
+    if "oneOf" in node:
+        return tuple(member.get("$ref", "?").removeprefix(PREFIX) for member in node["oneOf"])
+    return ()
+
+
+def _with_named_choices(built: dict[str, Any]) -> dict[str, Any]:
+    schemas = built["components"]["schemas"]
+    made: dict[str, Any] = {}
+    named = {key: _named(value, made) for key, value in schemas.items()}
+    built["paths"] = _named(built["paths"], made)
+    built["components"]["schemas"] = dict(sorted({**named, **made}.items()))
+    return built
+
+
+def _named(node: Any, made: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_named(value, made) for value in node]
+    if not isinstance(node, dict):
+        return node
+    name = _CHOICES.get(_choice(node))
+    if name is None:
+        return {key: _named(value, made) for key, value in node.items()}
+    beside = {key: node[key] for key in _KEPT_BESIDE_A_REFERENCE if key in node}
+    made[name] = {key: value for key, value in node.items() if key not in beside}
+    return {"$ref": PREFIX + name, **beside}
