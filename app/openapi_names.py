@@ -2,7 +2,8 @@
 
 Generators name a class after a component's key, after a `title`, or, where both are missing, after the place it is
 used at (`CreatePlan200Response`). So every union and every choice of words is a component with a name, models lose
-the suffix that tells requests from answers in our code, and the titles made from field names go.
+the suffix that tells requests from answers in our code, and the titles made from field names go. Numbers say their
+width: without it some generators take single precision, or decimals.
 """
 
 import json
@@ -22,6 +23,7 @@ _CHOICES = {
     ("ok", "loading", "failed"): "SolverState",
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",
+    ("string", "number"): "WordOrNumber",
 }
 _KEPT_BESIDE_A_REFERENCE = ("description", "default")
 
@@ -42,7 +44,8 @@ def name_plainly(built: dict[str, Any]) -> dict[str, Any]:
     schemas = renamed["components"]["schemas"]
     renamed["components"]["schemas"] = {names[name]: _untitled(schema) for name, schema in schemas.items()}
     renamed["paths"] = _untitled(renamed["paths"])
-    return _with_named_choices(renamed)
+    document: dict[str, Any] = _with_widths(_with_named_choices(renamed))
+    return document
 
 
 def inline_choices(node: Any, *, top: bool = False) -> Iterator[tuple[str, ...]]:
@@ -73,9 +76,8 @@ def _untitled(node: Any) -> Any:
 def _choice(node: dict[str, Any]) -> tuple[str, ...]:
     if len(node.get("enum", ())) > 1:
         return tuple(node["enum"])
-    if "oneOf" in node:
-        return tuple(member.get("$ref", "?").removeprefix(PREFIX) for member in node["oneOf"])
-    return ()
+    members = node.get("oneOf", node.get("anyOf", ()))
+    return tuple(member.get("$ref", member.get("type", "?")).removeprefix(PREFIX) for member in members)
 
 
 def _with_named_choices(built: dict[str, Any]) -> dict[str, Any]:
@@ -98,3 +100,16 @@ def _named(node: Any, made: dict[str, Any]) -> Any:
     beside = {key: node[key] for key in _KEPT_BESIDE_A_REFERENCE if key in node}
     made[name] = {key: value for key, value in node.items() if key not in beside}
     return {"$ref": PREFIX + name, **beside}
+
+
+def _with_widths(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_with_widths(value) for value in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: _with_widths(value) for key, value in node.items()}
+    if made.get("type") == "number":
+        made["format"] = "double"
+    elif made.get("type") == "integer":
+        made["format"] = "int32" if made.get("exclusiveMaximum", 2**63) <= 2**31 else "int64"
+    return made

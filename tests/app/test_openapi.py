@@ -97,6 +97,13 @@ def test_names_are_plain() -> None:
             assert "title" not in field
 
 
+def test_numbers_say_their_width() -> None:
+    text = json.dumps(DOCUMENT["components"]["schemas"])
+    assert '"type": "number"' in text
+    for schema in re.findall(r'{[^{}]*"type": "(?:number|integer)"[^{}]*}', text):
+        assert re.search('"format": "(double|int32|int64)"', schema), schema
+
+
 def test_unions_say_which_member_is_meant() -> None:
     schemas = DOCUMENT["components"]["schemas"]
     unions = [schema for schema in schemas.values() if "oneOf" in schema]
