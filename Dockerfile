@@ -14,7 +14,6 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1 \
-    PIP_NO_COMPILE=1 \
     PIP_PYTHON=/opt/fedsift/bin/python \
     PIP_ROOT_USER_ACTION=ignore
 
@@ -27,7 +26,7 @@ COPY pyproject.toml constraints.txt deploy/image/dependencies.py ./
 # CVXPY brings solvers along that the reference solver does not use; each is larger than CVXPY itself.
 RUN python3 -m venv --without-pip /opt/fedsift \
     && python3 dependencies.py pyproject.toml > requirements.txt \
-    && pip install -c constraints.txt -r requirements.txt \
+    && pip install --no-compile -c constraints.txt -r requirements.txt \
     && pip uninstall -y highspy jinja2 markupsafe osqp scs setuptools sparsediffpy
 
 FROM packages-serve AS packages-worker
@@ -35,7 +34,7 @@ ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL
 ARG PIP_FIND_LINKS
 RUN python3 dependencies.py pyproject.toml sim > requirements.txt \
-    && pip install -c constraints.txt -r requirements.txt \
+    && pip install --no-compile -c constraints.txt -r requirements.txt \
     && pip uninstall -y highspy jinja2 markupsafe osqp scs setuptools sparsediffpy
 
 FROM packages-serve AS root-serve
@@ -45,7 +44,7 @@ COPY fedl_sim fedl_sim
 COPY sampler sampler
 COPY solver solver
 COPY deploy/image deploy/image
-RUN pip install --no-deps . \
+RUN pip install --no-compile --no-deps . \
     && cp deploy/image/warm.py /opt/fedsift/ \
     && cp deploy/image/processor_kind.* /opt/fedsift/lib/python3.*/site-packages/ \
     && python3 deploy/image/slim.py /opt/fedsift \
@@ -58,7 +57,7 @@ COPY fedl_sim fedl_sim
 COPY sampler sampler
 COPY solver solver
 COPY deploy/image deploy/image
-RUN pip install --no-deps . \
+RUN pip install --no-compile --no-deps . \
     && cp deploy/image/warm.py /opt/fedsift/ \
     && cp deploy/image/processor_kind.* /opt/fedsift/lib/python3.*/site-packages/ \
     && python3 deploy/image/slim.py /opt/fedsift \

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_FOLDERS = ("tests", "test", "include")
+_FOLDERS = ("__pycache__", "include", "test", "tests")
 _SUFFIXES = (".a", ".c", ".cmake", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".pxd", ".pyi", ".pyx")
 
 
