@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from app.openapi_validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
+
 __all__ = ["ARCHIVE_SAMPLE", "PLAN_REQUEST", "REQUESTS", "RESPONSES", "RUN_ID", "add_examples"]
 
+PLAN_ID = "plan_5ca482e6adde7ad29e796d53d5507799"
 RUN_ID = "run_6d1f0c9e5b7a4a3f8e2d1c0b9a887766"
 PLAN_REQUEST: dict[str, Any] = {
     "network": {
@@ -57,7 +60,7 @@ _SECOND_STEP: dict[str, Any] = {
 }
 _PLAN: dict[str, Any] = {
     "kind": "plan",
-    "id": "plan_5ca482e6adde7ad29e796d53d5507799",
+    "id": PLAN_ID,
     "sampled": [0],
     "scores": [2000.0],
     "status": "optimal",
@@ -109,15 +112,25 @@ _RUN: dict[str, Any] = {
     "step": 2,
     "finished": True,
 }
-_READY = {"ready": True, "store": "ok", "solver": "ok", "draining": False, "queue": 0}
+_READY = {
+    "ready": True,
+    "store": "ok",
+    "solver": "ok",
+    "draining": False,
+    "queue": 0,
+    "validations": "no_workers",
+    "workers": 0,
+}
 
 REQUESTS: dict[str, Any] = {
     "createPlan": PLAN_REQUEST,
     "createRun": PLAN_REQUEST,
     "aggregate": {"aggregation": 1, "gradient_norm": 0.5},
+    **VALIDATION_REQUESTS,
 }
 RESPONSES: dict[str, dict[str, Any]] = {
     "createPlan": {"200": _PLAN},
+    "getPlan": {"200": _PLAN},
     "createRun": {"201": _FIRST_PERIOD},
     "aggregate": {"200": _SECOND_PERIOD},
     "getAggregation": {"200": _SECOND_PERIOD},
@@ -132,8 +145,9 @@ RESPONSES: dict[str, dict[str, Any]] = {
     "getHealth": {"200": {"status": "ok", "version": "0.1.0"}},
     "getReadiness": {"200": _READY, "503": {**_READY, "ready": False, "solver": "loading"}},
     "getMetrics": {"200": "# TYPE fedsift_queue_depth gauge\nfedsift_queue_depth 0.0\n"},
+    **VALIDATION_RESPONSES,
 }
-_PARAMETERS: dict[str, Any] = {"run_id": RUN_ID, "aggregation": 1}
+_PARAMETERS: dict[str, Any] = {"plan_id": PLAN_ID, "run_id": RUN_ID, "aggregation": 1, "validation_id": VALIDATION_ID}
 # Bytes cannot be written into the document; how to make them can. A test runs it.
 ARCHIVE_SAMPLE = """\
 import io, json, urllib.request

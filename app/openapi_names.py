@@ -7,7 +7,7 @@ width: without it some generators take single precision, or decimals.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 __all__ = ["PREFIX", "inline_choices", "name_plainly"]
@@ -24,8 +24,18 @@ _CHOICES = {
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",
     ("string", "number"): "WordOrNumber",
+    ("ok", "no_workers", "unavailable"): "ValidationService",
+    ("queued", "running", "cancelling", "succeeded", "failed", "cancelled"): "ValidationState",
+    ("as_predicted", "less", "more", "nothing_predicted", "pending"): "Outcome",
+    ("erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz"): "TopologyGenerator",
+    ("loose", "tight", "scarce"): "BudgetName",
+    ("digits", "mnist", "fashion-mnist"): "DataSetName",
+    ("softmax", "mlp", "cnn"): "ModelName",
+    ("GeneratorSource", "NetworkSource", "PlanSource", "RunSource"): "Source",
 }
 _KEPT_BESIDE_A_REFERENCE = ("description", "default")
+# What stands under these is data: nothing in it is a schema.
+_DATA = ("default", "enum", "example", "examples")
 
 
 def name_plainly(built: dict[str, Any]) -> dict[str, Any]:
@@ -53,11 +63,23 @@ def inline_choices(node: Any, *, top: bool = False) -> Iterator[tuple[str, ...]]
     if isinstance(node, dict):
         if not top and (choice := _choice(node)):
             yield choice
-        for value in node.values():
-            yield from inline_choices(value)
+        for key, value in node.items():
+            if key not in _DATA:
+                yield from inline_choices(value, top=key == "properties")
     elif isinstance(node, list):
         for value in node:
             yield from inline_choices(value)
+
+
+def _within(node: dict[str, Any], visit: Callable[[Any], Any]) -> dict[str, Any]:
+    """The node with everything in it visited that may be a schema or have one in it."""
+    made = {}
+    for key, value in node.items():
+        if key == "properties":  # the keys in there are fields' names, not words of JSON Schema
+            made[key] = {name: visit(field) for name, field in value.items()}
+        else:
+            made[key] = value if key in _DATA else visit(value)
+    return made
 
 
 def _plain(name: str) -> str:
@@ -65,12 +87,12 @@ def _plain(name: str) -> str:
 
 
 def _untitled(node: Any) -> Any:
-    """Without the titles that pydantic and FastAPI make up; a property that is called title stays."""
+    """Without the titles that pydantic and FastAPI make up."""
     if isinstance(node, list):
         return [_untitled(value) for value in node]
     if not isinstance(node, dict):
         return node
-    return {key: _untitled(value) for key, value in node.items() if not (key == "title" and isinstance(value, str))}
+    return _within({key: value for key, value in node.items() if key != "title"}, _untitled)
 
 
 def _choice(node: dict[str, Any]) -> tuple[str, ...]:
@@ -96,7 +118,7 @@ def _named(node: Any, made: dict[str, Any]) -> Any:
         return node
     name = _CHOICES.get(_choice(node))
     if name is None:
-        return {key: _named(value, made) for key, value in node.items()}
+        return _within(node, lambda value: _named(value, made))
     beside = {key: node[key] for key in _KEPT_BESIDE_A_REFERENCE if key in node}
     made[name] = {key: value for key, value in node.items() if key not in beside}
     return {"$ref": PREFIX + name, **beside}
@@ -107,7 +129,7 @@ def _with_widths(node: Any) -> Any:
         return [_with_widths(value) for value in node]
     if not isinstance(node, dict):
         return node
-    made = {key: _with_widths(value) for key, value in node.items()}
+    made = _within(node, _with_widths)
     if made.get("type") == "number":
         made["format"] = "double"
     elif made.get("type") == "integer":

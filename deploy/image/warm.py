@@ -48,9 +48,7 @@ def run(*command: str, kind: str | None = None) -> None:
 def answer(path: str, body: object = None) -> bytes:
     """What the service answers."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{PORT}{path}", data, {"Content-Type": "application/json"}
-    )
+    request = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", data, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request) as response:  # noqa: S310
         return bytes(response.read())
 
@@ -78,9 +76,7 @@ def warm_service() -> None:
         answer("/openapi.json")
         answer("/docs")
         answer("/metrics")
-        subprocess.run(
-            [sys.executable, "-m", "app.probe"], check=True, env={**os.environ, "FEDSIFT_PORT": str(PORT)}
-        )
+        subprocess.run([sys.executable, "-m", "app.probe"], check=True, env={**os.environ, "FEDSIFT_PORT": str(PORT)})
     finally:
         server.terminate()
         server.wait(30)

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
 
 from app.commands.openapi import Version, rendered
@@ -136,6 +137,20 @@ def test_the_older_rendering_translates_what_it_knows() -> None:
             as_openapi_30({"a": unknown})
 
 
+def test_every_example_is_valid() -> None:
+    registry = {"components": DOCUMENT["components"]}
+    checked = 0
+    for _, _, operation in operations():
+        bodies = [operation["requestBody"]] if "requestBody" in operation else []
+        for body in (*bodies, *operation["responses"].values()):
+            for content in body.get("content", {}).values():
+                if "example" in content:
+                    schema = {**registry, **content["schema"]}
+                    Draft202012Validator(schema).validate(content["example"])
+                    checked += 1
+    assert checked > 50
+
+
 def close(example: Any, answer: Any) -> None:
     """The same but for what every answer has of its own: ids, times, and rounding."""
     if isinstance(example, dict):
@@ -153,7 +168,9 @@ def close(example: Any, answer: Any) -> None:
 
 
 def test_the_examples_are_what_the_service_answers(client: httpx.Client) -> None:
-    close(RESPONSES["createPlan"]["200"], client.post("/v1/plans", json=REQUESTS["createPlan"]).json())
+    plan = client.post("/v1/plans", json=REQUESTS["createPlan"]).json()
+    close(RESPONSES["createPlan"]["200"], plan)
+    close(RESPONSES["getPlan"]["200"], client.get(f"/v1/plans/{plan['id']}").json())
     first = client.post("/v1/runs", json=REQUESTS["createRun"]).json()
     assert re.fullmatch("run_[0-9a-f]{32}", RUN_ID)
     close(RESPONSES["createRun"]["201"], first)
@@ -162,6 +179,10 @@ def test_the_examples_are_what_the_service_answers(client: httpx.Client) -> None
     close(RESPONSES["getAggregation"]["200"], client.get(f"{place}/aggregations/1").json())
     close(RESPONSES["getRun"]["200"], client.get(place).json())
     close(RESPONSES["getReadiness"]["200"], client.get("/readyz").json())
+    validation = client.post("/v1/validations", json=REQUESTS["createValidation"]).json()
+    close(RESPONSES["createValidation"]["202"], validation)
+    cancelled = client.delete(f"/v1/validations/{validation['id']}").json()
+    close(RESPONSES["cancelValidation"]["200"], {key: cancelled[key] for key in validation})
     assert client.get("/v1/samplers").json().keys() == RESPONSES["listSamplers"]["200"].keys()
     assert all(line in client.get("/metrics").text for line in RESPONSES["getMetrics"]["200"].splitlines())
 
