@@ -23,5 +23,5 @@ def service(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[l
     """The address and a key, as programs take them."""
     folder = tmp_path_factory.mktemp("service")
     key = make_key(folder, "client")["key"]
-    with running_server(folder, auth="required") as server:
+    with running_server(folder, auth="required", workers="1") as server:
         yield [server.url, key]

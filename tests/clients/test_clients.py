@@ -44,20 +44,22 @@ def test_python_is_strictly_typed(build: Path, tmp_path: Path) -> None:
     run(*mypy, PROGRAMS / "closed_loop.py", package / "fedsift_client", cwd=tmp_path, MYPYPATH=str(package))
 
 
-def test_python_plans_and_loops(build: Path, service: list[str], tmp_path: Path) -> None:
+def test_python_plans_loops_and_validates(build: Path, service: list[str], tmp_path: Path) -> None:
     package = build / "clients" / "python"
     said = run(sys.executable, PROGRAMS / "closed_loop.py", *service, cwd=tmp_path, PYTHONPATH=str(package))
     assert "planned" in said
     assert "looped 2" in said
+    assert "validated 0." in said
 
 
-def test_typescript_is_strictly_typed_plans_and_loops(build: Path, service: list[str]) -> None:
+def test_typescript_is_strictly_typed_plans_loops_and_validates(build: Path, service: list[str]) -> None:
     folder = build / "clients" / "typescript"
     shutil.copy(PROGRAMS / "closed_loop.ts", folder)
     run("node_modules/.bin/tsc", "--project", folder, cwd=folder)
     said = run("node", "dist/closed_loop.js", *service, cwd=folder)
     assert "planned" in said
     assert "looped 2" in said
+    assert "validated 0." in said
 
 
 def test_java_compiles_and_plans(build: Path, service: list[str], tmp_path: Path) -> None:

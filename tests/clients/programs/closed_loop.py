@@ -1,14 +1,17 @@
-"""Plan, then run a closed loop, with the generated Python client: `python closed_loop.py URL KEY`."""
+"""Plan, run a closed loop and follow a validation with the generated Python client: `python closed_loop.py URL KEY`."""
 
 import sys
+import time
 
 from fedsift_client import AuthenticatedClient
 from fedsift_client.api.plans import create_plan, list_samplers
 from fedsift_client.api.runs import aggregate, create_run, delete_run, get_run
+from fedsift_client.api.validations import create_validation, get_validation
 from fedsift_client.models import (
     AggregationRequest,
     DeviceColumns,
     Diagnosis,
+    GeneratorSource,
     LinkTopology,
     Network,
     Period,
@@ -18,6 +21,9 @@ from fedsift_client.models import (
     Run,
     RunRequest,
     SamplerList,
+    Validation,
+    ValidationRequest,
+    ValidationState,
 )
 
 NETWORK = Network(
@@ -74,9 +80,25 @@ def loop(client: AuthenticatedClient) -> None:
     print("looped", period.aggregation)
 
 
+def validate(client: AuthenticatedClient) -> None:
+    """A small experiment, followed until it has ended."""
+    source = GeneratorSource(kind="generator", devices=8, mean_datapoints=20, link_probability=0.5)
+    experiment = ValidationRequest(source=source, schemes=["heuristic-offload"], sample_size=2, aggregations=2)
+    answer = create_validation.sync(client=client, body=experiment, idempotency_key="closed-loop")
+    while isinstance(answer, Validation) and answer.state in {ValidationState.QUEUED, ValidationState.RUNNING}:
+        time.sleep(0.2)
+        answer = get_validation.sync(answer.id, client=client)
+    assert isinstance(answer, Validation)
+    assert answer.state == ValidationState.SUCCEEDED
+    accuracy = answer.schemes[0].accuracy.mean
+    assert len(accuracy) == 3
+    print("validated", accuracy[-1])
+
+
 if __name__ == "__main__":
     with AuthenticatedClient(
         base_url=sys.argv[1], token=sys.argv[2], prefix="", auth_header_name="X-API-Key"
     ) as service:
         plan(service)
         loop(service)
+        validate(service)

@@ -1,4 +1,4 @@
-// Plan, then run a closed loop, with the generated types and openapi-fetch: `node closed_loop.js URL KEY`.
+// Plan, run a closed loop and follow a validation with the generated types and openapi-fetch: `node closed_loop.js URL KEY`.
 import assert from "node:assert/strict";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema.js";
@@ -50,5 +50,28 @@ async function loop(): Promise<void> {
   console.log("looped", period.aggregation);
 }
 
+async function validate(): Promise<void> {
+  const { data, error } = await client.POST("/v1/validations", {
+    params: { header: { "Idempotency-Key": "closed-loop-ts" } },
+    body: {
+      source: { kind: "generator", devices: 8, mean_datapoints: 20, link_probability: 0.5 },
+      schemes: ["heuristic-offload"],
+      sample_size: 2,
+      aggregations: 2,
+    },
+  });
+  if (error) throw new Error(error.detail);
+  const place = { path: { validation_id: data.id } };
+  const events = await client.GET("/v1/validations/{validation_id}/events", { params: place, parseAs: "stream" });
+  if (!events.data) throw new Error("no events");
+  let text = "";
+  for await (const piece of events.data.pipeThrough(new TextDecoderStream())) text += piece;
+  assert.match(text, /event: round/);
+  const { data: ended } = await client.GET("/v1/validations/{validation_id}", { params: place });
+  assert.equal(ended?.state, "succeeded");
+  console.log("validated", ended?.schemes[0]?.accuracy.mean.at(-1));
+}
+
 await plan();
 await loop();
+await validate();
