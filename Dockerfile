@@ -24,10 +24,11 @@ ARG PIP_FIND_LINKS
 WORKDIR /build
 COPY pyproject.toml constraints.txt deploy/image/dependencies.py ./
 # CVXPY brings solvers along that the reference solver does not use; each is larger than CVXPY itself.
+# The library reads networkx graphs, and rich shows source code with pygments; the service does neither.
 RUN python3 -m venv --without-pip /opt/fedsift \
     && python3 dependencies.py pyproject.toml > requirements.txt \
     && pip install --no-compile -c constraints.txt -r requirements.txt \
-    && pip uninstall -y highspy jinja2 markupsafe osqp scs setuptools sparsediffpy
+    && pip uninstall -y highspy jinja2 markupsafe networkx osqp pygments scs setuptools sparsediffpy
 
 FROM packages-serve AS packages-worker
 ARG PIP_INDEX_URL
@@ -47,7 +48,7 @@ COPY deploy/image deploy/image
 RUN pip install --no-compile --no-deps . \
     && cp deploy/image/warm.py /opt/fedsift/ \
     && cp deploy/image/processor_kind.* /opt/fedsift/lib/python3.*/site-packages/ \
-    && python3 deploy/image/slim.py /opt/fedsift \
+    && python3 deploy/image/slim.py /opt/fedsift serve \
     && python3 deploy/image/rootfs.py /opt/fedsift /root/image
 
 FROM packages-worker AS root-worker
@@ -60,7 +61,7 @@ COPY deploy/image deploy/image
 RUN pip install --no-compile --no-deps . \
     && cp deploy/image/warm.py /opt/fedsift/ \
     && cp deploy/image/processor_kind.* /opt/fedsift/lib/python3.*/site-packages/ \
-    && python3 deploy/image/slim.py /opt/fedsift \
+    && python3 deploy/image/slim.py /opt/fedsift worker \
     && python3 deploy/image/rootfs.py /opt/fedsift /root/image
 
 FROM scratch AS image
@@ -89,6 +90,8 @@ WORKDIR /data
 VOLUME /data
 USER 10001:0
 STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=10s --start-period=30s --retries=3 \
+    CMD ["/opt/fedsift/bin/python", "-m", "app.jobs.probe"]
 ENTRYPOINT ["/opt/fedsift/bin/fedsift"]
 CMD ["worker"]
 

@@ -77,7 +77,7 @@ bench-service: $(VENV)/.dev ## The service: requests per second and latency besi
 bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
 	$(BIN)/python -m benchmarks.service_overload
 
-include deploy/clients.mk
+include deploy/clients.mk deploy/image.mk
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -17,6 +17,8 @@ _UNUSED = frozenset(
     ("ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tkinter", "turtledemo", "turtle.py", "venv")
 )
 _LEFT_OUT = ("__pycache__", "site-packages", "dist-packages", "config-*", "*.a")
+# Its extension modules for terminals and old databases, and those of its own tests: each brings libraries along.
+_EXTENSIONS = ("_ctypes_test*", "_curses*", "_dbm*", "_gdbm*", "_test*", "_tkinter*", "_xxtest*", "nis*", "readline*")
 _FILES = (
     "/etc/group",
     "/etc/ld.so.cache",
@@ -55,7 +57,10 @@ def _below(root: Path, path: Path) -> Path:
 
 
 def _ignored(folder: str, names: list[str]) -> set[str]:
-    return set(shutil.ignore_patterns(*_LEFT_OUT)(folder, names)) | (_UNUSED & set(names))
+    found = set(shutil.ignore_patterns(*_LEFT_OUT)(folder, names)) | (_UNUSED & set(names))
+    if Path(folder).name == "lib-dynload":
+        found |= set(shutil.ignore_patterns(*_EXTENSIONS)(folder, names))
+    return found
 
 
 def _libraries(paths: list[Path]) -> Iterator[Path]:

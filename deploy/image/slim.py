@@ -1,6 +1,6 @@
-"""Remove from an environment what running the service never reads: `python slim.py ENVIRONMENT`.
+"""Remove from an environment what running the service never reads: `python slim.py ENVIRONMENT serve|worker`.
 
-Test suites, headers, type stubs and debugging symbols. Libraries that wheels bring along (`*.libs`) keep their
+Test suites, headers, type stubs, debugging symbols, and parts of packages that nothing here imports. Libraries that wheels bring along (`*.libs`) keep their
 symbols: their loader tables were rewritten when the wheel was made, and strip breaks them.
 """
 
@@ -11,11 +11,16 @@ from pathlib import Path
 
 _FOLDERS = ("__pycache__", "include", "test", "tests")
 _SUFFIXES = (".a", ".c", ".cmake", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".pxd", ".pyi", ".pyx")
+_PARTS = ("numpy/distutils", "sqlalchemy/testing", *(f"sqlalchemy/dialects/{n}" for n in ("mssql", "mysql", "oracle")))
+# scikit-learn, which only the worker has, imports some of these.
+_SERVE_PARTS = tuple(f"scipy/{name}" for name in ("cluster", "datasets", "io", "odr", "signal"))
 
 
-def slim(environment: Path) -> None:
+def slim(environment: Path, target: str) -> None:
     """Remove them."""
     (packages,) = environment.glob("lib/python3.*/site-packages")
+    for part in _PARTS + (_SERVE_PARTS if target == "serve" else ()):
+        shutil.rmtree(packages / part)
     for name in _FOLDERS:
         for folder in [path for path in packages.rglob(name) if path.is_dir()]:
             shutil.rmtree(folder, ignore_errors=True)  # one may lie within another
@@ -27,4 +32,4 @@ def slim(environment: Path) -> None:
 
 
 if __name__ == "__main__":
-    slim(Path(sys.argv[1]))
+    slim(Path(sys.argv[1]), sys.argv[2])

@@ -36,6 +36,12 @@ REQUEST = {
     "sample_size": 1,
     "horizon": 2,
 }
+VALIDATION = {
+    "source": {"kind": "generator", "devices": 6, "mean_datapoints": 20, "link_probability": 0.5},
+    "schemes": ["heuristic-offload"],
+    "sample_size": 2,
+    "aggregations": 1,
+}
 
 
 def run(*command: str, kind: str | None = None) -> None:
@@ -53,14 +59,14 @@ def answer(path: str, body: object = None) -> bytes:
         return bytes(response.read())
 
 
-def warm_service() -> None:
-    """Plan with both solvers, through the service as it will run."""
+def warm_service(workers: int) -> None:
+    """Plan with both solvers through the service as it will run; with workers, see a validation through."""
     for kind in kinds_here():
         environment = {**os.environ, "NUMBA_CPU_NAME": kind}
         subprocess.run([sys.executable, "-m", "solver.warm_up"], check=True, env=environment)
     run("keys", "create", "warm")
     command = [str(Path(sys.executable).with_name("fedsift")), "serve", "--host", "127.0.0.1", "--port", str(PORT)]
-    server = subprocess.Popen(command)  # noqa: S603
+    server = subprocess.Popen(command, env={**os.environ, "FEDSIFT_WORKERS": str(workers)})  # noqa: S603
     try:
         for _ in range(600):
             try:
@@ -73,6 +79,11 @@ def warm_service() -> None:
             assert plan["status"] == "optimal", plan  # noqa: S101 - the build stops here
         answer("/v1/runs", REQUEST)
         answer("/v1/plans", {**REQUEST, "dry_run": True})
+        validation = json.loads(answer("/v1/validations", VALIDATION))
+        while workers and validation["state"] in {"queued", "running"}:
+            time.sleep(0.5)
+            validation = json.loads(answer(f"/v1/validations/{validation['id']}"))
+        assert validation["state"] == ("succeeded" if workers else "queued"), validation  # noqa: S101
         answer("/openapi.json")
         answer("/docs")
         answer("/metrics")
@@ -99,4 +110,4 @@ if __name__ == "__main__":
         os.chdir(folder)
         if sys.argv[1] == "worker":
             warm_worker()
-        warm_service()
+        warm_service(workers=int(sys.argv[1] == "worker"))
