@@ -70,8 +70,8 @@ def find_engine() -> Engine | None:
         return None
     named = os.environ.get("FEDSIFT_IMAGE_STORE")
     if not named:
-        options = ("--format", "docker", "--pull=never", "--layers")
-        return Engine(("podman", "build"), options, ("podman",), ("--pull=never",), None)
+        build = ("--format", "docker", "--pull=never", "--layers")
+        return Engine(("podman", "build"), build, ("podman",), ("--pull=never",), None)
     store = Path(named).resolve()
     place = ("--root", f"{store}/store", "--runroot", f"{store}/run", "--storage-driver", "overlay")
     runner = ("podman", *place, "--runtime", "runc", "--cgroup-manager", "cgroupfs")

@@ -1,7 +1,8 @@
 """Remove from an environment what running the service never reads: `python slim.py ENVIRONMENT serve|worker`.
 
-Test suites, headers, type stubs, debugging symbols, and parts of packages that nothing here imports. Libraries that wheels bring along (`*.libs`) keep their
-symbols: their loader tables were rewritten when the wheel was made, and strip breaks them.
+Test suites, headers, type stubs, debugging symbols, and parts of packages that nothing here imports. Libraries that
+wheels bring along (`*.libs`) keep their symbols: their loader tables were rewritten when the wheel was made, and strip
+breaks them.
 """
 
 import shutil

@@ -70,7 +70,9 @@ def test_pods_keep_the_restricted_profile(deployment: dict[str, Any]) -> None:
 def test_selectors_find_their_pods() -> None:
     pods = [one["spec"]["template"]["metadata"]["labels"] for one in of_kind("Deployment")]
     selectors = [one["spec"]["selector"] for one in of_kind("Service")]
-    selectors += [one["spec"]["selector"]["matchLabels"] for one in of_kind("Deployment") + of_kind("PodDisruptionBudget")]
+    selectors += [
+        one["spec"]["selector"]["matchLabels"] for one in of_kind("Deployment") + of_kind("PodDisruptionBudget")
+    ]
     selectors += [one["spec"]["podSelector"].get("matchLabels", {}) for one in of_kind("NetworkPolicy")]
     for selector in selectors:
         assert any(selector.items() <= labels.items() for labels in pods), selector
