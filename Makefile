@@ -66,6 +66,7 @@ bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correc
 # Flower pins its own web framework, so it gets an environment of its own; without it its numbers are null.
 build/flower/.ready:
 	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
+	  scikit-learn==1.9.1 \
 	  && touch $@
 
 bench-fedl: $(VENV)/.dev build/flower/.ready ## FedL rounds: compiled engine, plain PyTorch and Flower in one run
@@ -77,7 +78,7 @@ bench-service: $(VENV)/.dev ## The service: requests per second and latency besi
 bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
 	$(BIN)/python -m benchmarks.service_overload
 
-include deploy/clients.mk deploy/image.mk
+include deploy/clients.mk deploy/image.mk deploy/supply.mk
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -5,7 +5,7 @@ GENERATORS := build/generators
 CLIENTS := build/clients
 JAVA_CLASSES := build/clients-java-classes
 
-.PHONY: clients client-python client-typescript client-java client-go test-clients
+.PHONY: clients client-python client-typescript client-java client-go test-clients test-flower
 
 $(GENERATORS)/.ready: deploy/clients/requirements.txt
 	$(PYTHON) -m venv $(GENERATORS)
@@ -31,4 +31,7 @@ client-java client-go: client-%: $(GENERATORS)/.ready
 	  $(if $(wildcard deploy/clients/$*),-t deploy/clients/$*) > build/client-$*.log
 
 test-clients: $(VENV)/.dev clients ## Generate the clients, check their types, and run them against the live service
-	FEDSIFT_TEST_CLIENTS=$(CURDIR)/build $(BIN)/python -m pytest $(PYTEST_ARGS) tests/clients tests/examples
+	FEDSIFT_TEST_CLIENTS=$(CURDIR)/build $(BIN)/python -m pytest $(PYTEST_ARGS) tests/clients
+
+test-flower: $(VENV)/.dev build/flower/.ready ## Train digits with Flower on the nodes that fedsift samples
+	FEDSIFT_TEST_FLOWER=$(CURDIR)/build/flower/bin/python $(BIN)/python -m pytest $(PYTEST_ARGS) -m flower tests/examples
