@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import running_server
+from tests.app.conftest import running_server, server
 from tests.app.test_keys import make_key
+
+__all__ = ["build", "server", "service"]
 
 
 @pytest.fixture(scope="session")
