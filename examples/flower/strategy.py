@@ -7,6 +7,7 @@ gradient's norm, which it reads off the change of the model, and fedsift plans o
 Flower pins its own web framework, so this lives in an environment of its own: `make test-flower`.
 """
 
+import time
 from collections.abc import Iterable
 from logging import INFO
 from typing import Any
@@ -114,11 +115,14 @@ class FedsiftStrategy(Strategy):
         return period
 
     def _meet(self, grid: Grid) -> dict[int, int]:
-        """Ask every node which device it is."""
-        queries = [
-            Message(content=RecordDict(), message_type="query", dst_node_id=node) for node in grid.get_node_ids()
-        ]
-        replies = grid.send_and_receive(queries)
+        """Wait for all nodes, and ask each which device it is."""
+        while len(nodes := list(grid.get_node_ids())) < len(self.network["devices"]["data"]):
+            time.sleep(0.2)
+        queries = [Message(content=RecordDict(), message_type="query", dst_node_id=node) for node in nodes]
+        replies = list(grid.send_and_receive(queries))
+        for reply in replies:
+            if reply.has_error():
+                raise RuntimeError(f"a node did not say which device it is: {reply.error.reason}")
         return {int(reply.content["metrics"]["device"]): reply.metadata.src_node_id for reply in replies}
 
     def _message(self, device: int, arrays: ArrayRecord, config: ConfigRecord, server_round: int) -> Message:

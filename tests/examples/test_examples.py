@@ -57,4 +57,4 @@ def test_flower_trains_with_the_sampled_nodes_only(server: Server, tmp_path: Pat
     # Neighbours' points arrive from the first round on, and more in each.
     totals = [sum(datapoints) for datapoints in report["datapoints"]]
     assert 3 * 60 < totals[0] < totals[-1]
-    assert report["accuracy"][-1] > report["accuracy"][0] + 0.4
+    assert report["accuracy"][-1] > report["accuracy"][0] + 0.2
