@@ -5,6 +5,7 @@ import secrets
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,12 @@ class Containers:
         if self.runner[0] == "podman":
             return self.call("healthcheck", "run", container, check=False) == "0"
         return self.call("inspect", "--format", "{{.State.Health.Status}}", container) == "healthy"
+
+    def processor_seconds(self, container: str) -> float:
+        """What the container's first process has used so far, all its threads together."""
+        process = self.call("inspect", "--format", "{{.State.Pid}}", container)
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self, container: str) -> int:
         """Ask it to end, and give its exit status."""
