@@ -1,42 +1,42 @@
-"""What data a device would come to hold if it were sampled: its own, and what neighbours can send it."""
+"""How much of its data a sender can bring to a device, and how much a device can take, by closed forms."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solver.network import Network
+from sampler.kernels.pool import mean_reaches
+from solver.network import Devices, Network
+from solver.validation import frozen
 
-__all__ = ["attainable_counts", "link_reach"]
+__all__ = ["mean_reach", "mean_room", "sendable_share"]
 
 
-def link_reach(network: Network, horizon: int) -> NDArray[np.float64]:
-    """Return for each link k → i the share of k's data that is new to i and can be sent there in T steps.
-
-    A step can send the share s = min(1, Ψ_k / (D_k ψ_ki)) if k serves nobody else; unseen data shrinks by
-    1 − s each step (eq. 8), so the reach is (1 − λ_ki)·(1 − (1 − s)^T).
-    """
+def sendable_share(network: Network) -> NDArray[np.float64]:
+    """Return for each link the share of its sender's data that a step can send: min(1, Ψ_k/(D_k ψ_ki)), eqs. (11), (12)."""
     devices, links = network.devices, network.links
     needed = devices.data[links.source] * links.transmit_cost
     budget = devices.transmit_budget[links.source]
-    share = np.divide(budget, needed, out=np.ones(len(links)), where=needed > budget)
-    reach: NDArray[np.float64] = (1 - links.similarity) * (1 - (1 - share) ** horizon)
-    return reach
+    share: NDArray[np.float64] = np.divide(budget, needed, out=np.ones(len(links)), where=needed > budget)
+    return share
 
 
-def attainable_counts(network: Network, horizon: int) -> NDArray[np.float64]:
-    """Return (N, C): datapoints of each class that each device would hold at the end if sampled alone.
+def mean_reach(share: NDArray[np.float64], horizon: int) -> NDArray[np.float64]:
+    """Return the mean over t = 1..T of 1 − (1 − s)^t: how much of what is unsent at first has been sent, eq. (8)."""
+    if horizon == 0:
+        return np.zeros(share.shape)
+    return mean_reaches(frozen(share), horizon)
 
-    Without label counts all data is one class. What arrives is scaled down to what the device can take:
-    T·θ_i received in all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 that is its own data.
-    """
-    devices, links = network.devices, network.links
-    counts = devices.data[:, None] if devices.label_counts is None else np.asarray(devices.label_counts)
-    received = np.zeros(counts.shape)
-    np.add.at(received, links.target, link_reach(network, horizon)[:, None] * counts[links.source])
-    total = received.sum(axis=1)
-    ceiling = np.full(len(network), np.inf)
-    cost = devices.processing_cost
-    np.divide(devices.processing_capacity, cost, out=ceiling, where=cost > 0)
-    room = np.maximum(np.minimum(horizon * devices.receive_capacity, ceiling - devices.data), 0)
-    fits = np.divide(room, total, out=np.ones(len(network)), where=total > room)
-    attainable: NDArray[np.float64] = counts + received * fits[:, None]
-    return attainable
+
+def mean_room(devices: Devices, horizon: int) -> NDArray[np.float64]:
+    """Return the mean over t = 1..T of min(t·θ_i, P_i/p_i − D_i): the useful data a device can have taken by then."""
+    if horizon == 0:
+        return np.zeros(len(devices))
+    ceiling = np.full(len(devices), np.inf)
+    with np.errstate(over="ignore"):
+        np.divide(devices.processing_capacity, devices.processing_cost, out=ceiling, where=devices.processing_cost > 0)
+    room = np.minimum(np.maximum(ceiling - devices.data, 0.0), horizon * devices.receive_capacity)
+    theta = devices.receive_capacity
+    # Full after h steps; until then it fills up by θ a step.
+    h = np.floor(np.divide(room, theta, out=np.zeros(len(devices)), where=theta > 0))
+    h = np.minimum(h, horizon)
+    mean: NDArray[np.float64] = (theta * h * (h + 1) / 2 + (horizon - h) * room) / horizon
+    return mean
