@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from sampler.registry import DEFAULT_SAMPLER, sampler_names
+from sampler.errors import UnknownSamplerError
+from sampler.registry import DEFAULT_SAMPLER, find_sampler, sampler_names
 from solver.horizon import METHODS
 
 __all__ = ["PAPER_SCHEMES", "Scheme", "find_scheme", "scheme_names"]
@@ -57,14 +58,18 @@ def scheme_names() -> tuple[str, ...]:
 def find_scheme(name: str) -> Scheme:
     """Return a scheme by name: the paper's, or SAMPLER, or SAMPLER+OFFLOADING for any registered sampler.
 
+    A sampler that searches takes an objective too, as in `local_search:surrogate+fast`.
+
     >>> find_scheme("greedy+random").offloading
     'random'
     """
     if name in PAPER_SCHEMES:
         return PAPER_SCHEMES[name]
     sampler, _, offloading = name.partition("+")
-    if sampler not in sampler_names():
+    try:
+        find_sampler(sampler)
+    except UnknownSamplerError as error:
         known = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in sampler_names())))
-        raise ValueError(f"unknown scheme {name!r}; known: {known}")
-    draws = PAPER_SCHEMES["random"].draws if sampler == "random" else 1
+        raise ValueError(f"unknown scheme {name!r} ({error}); known: {known}") from error
+    draws = PAPER_SCHEMES["random"].draws if sampler.startswith("random") else 1
     return Scheme(name, sampler, offloading or "none", draws)

@@ -55,8 +55,9 @@ class SamplingProblem:
         Raises:
             TooFewDevicesError: fewer than `sample_size` devices can be sampled.
         """
-        if sample_size < 1 or horizon < 1:
-            raise ValueError("sample_size and horizon must be at least 1")
+        for name, value in (("sample_size", sample_size), ("horizon", horizon)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, is {value}")
         able = eligible_devices(schedule, horizon)
         candidates = np.flatnonzero(able if allowed is None else able & allowed)
         if len(candidates) < sample_size:

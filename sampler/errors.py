@@ -2,6 +2,7 @@
 
 SamplingError
 ├── MissingLabelsError       the objective needs label counts, the network has none
+├── TooMuchWorkError         a search would have to solve more offloading problems than it may
 ├── TooManySetsError         exhaustive search would have to look at more sets than it may
 ├── UnknownSamplerError      no sampler, or no objective, of that name is registered
 └── TooFewDevicesError       fewer devices can be sampled than were asked for; says which cannot and why
@@ -9,7 +10,14 @@ SamplingError
 
 from solver.eligibility import Obstacle
 
-__all__ = ["MissingLabelsError", "SamplingError", "TooFewDevicesError", "TooManySetsError", "UnknownSamplerError"]
+__all__ = [
+    "MissingLabelsError",
+    "SamplingError",
+    "TooFewDevicesError",
+    "TooManySetsError",
+    "TooMuchWorkError",
+    "UnknownSamplerError",
+]
 
 
 class SamplingError(Exception):
@@ -31,6 +39,10 @@ class TooManySetsError(SamplingError):
             f"{sample_size} of {candidates} devices are {count} sets; an exhaustive search takes at most {limit}, "
             "use local_search"
         )
+
+
+class TooMuchWorkError(SamplingError):
+    """A search would have to solve more offloading problems than it may."""
 
 
 class UnknownSamplerError(SamplingError):

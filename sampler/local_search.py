@@ -1,5 +1,8 @@
 """Local search: from greedy and random sets, swap a sampled device for another while the objective gains by it."""
 
+from itertools import combinations
+from math import comb
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +20,8 @@ _SWAPS = 20_000
 # Random starts share about this many swaps of a round, so that small networks get several and large ones none.
 _STARTING_SWAPS = 4_000
 _MOST_STARTS = 10
+# Two swaps at once are tried where there are at most this many: they lead out of most local optima.
+_DOUBLE_SWAPS = 1_000
 _MOST_ROUNDS = 100
 # A swap has to gain more than rounding can.
 _LEAST_GAIN = 1e-10
@@ -54,21 +59,25 @@ def _starts(
 def improve(
     objective: Objective, sampled: NDArray[np.int64], candidates: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], float]:
-    """Make the best swap until none gains; return the set and its value."""
+    """Make the best swap until none gains, nor any of two at once where these are few; return the set and its value."""
     value = objective.value(sampled)
     for _ in range(_MOST_ROUNDS):
         rest = candidates[~np.isin(candidates, sampled)]
-        limit = max(_SWAPS // len(sampled), 1)
-        if len(rest) > limit:
-            rest = rest[np.argsort(-objective.extended(sampled, rest), kind="stable")[:limit]]
-        if len(rest) == 0:
+        for sets in (_swapped(sampled, _promising(objective, sampled, rest)), _swapped_twice(sampled, rest)):
+            best, found = best_row(objective, sets) if len(sets) else (-1, -np.inf)
+            if found > value + _LEAST_GAIN * max(abs(value), 1.0):
+                sampled, value = sets[best], found
+                break
+        else:
             break
-        sets = _swapped(sampled, rest)
-        best, found = best_row(objective, sets)
-        if found <= value + _LEAST_GAIN * max(abs(value), 1.0):
-            break
-        sampled, value = sets[best], found
     return sampled, value
+
+
+def _promising(objective: Objective, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    limit = max(_SWAPS // len(sampled), 1)
+    if len(rest) <= limit:
+        return rest
+    return rest[np.argsort(-objective.extended(sampled, rest), kind="stable")[:limit]]
 
 
 def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -77,3 +86,17 @@ def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.
     sets = np.repeat(sampled[None], size * len(rest), axis=0)
     sets[np.arange(len(sets)), np.repeat(np.arange(size), len(rest))] = np.tile(rest, size)
     return sets
+
+
+def _swapped_twice(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a row for each way to put two of `rest` in two sampled devices' places, none if that is too many."""
+    size = len(sampled)
+    if comb(size, 2) * comb(len(rest), 2) > _DOUBLE_SWAPS:
+        return np.empty((0, size), np.int64)
+    rows = []
+    for out in combinations(range(size), 2):
+        for one in combinations(rest, 2):
+            row = sampled.copy()
+            row[list(out)] = one
+            rows.append(row)
+    return np.array(rows, np.int64).reshape(-1, size)

@@ -11,7 +11,7 @@ __all__ = ["mean_reach", "mean_room", "sendable_share"]
 
 
 def sendable_share(network: Network) -> NDArray[np.float64]:
-    """Return for each link the share of its sender's data that a step can send: min(1, Ψ_k/(D_k ψ_ki)), eqs. (11), (12)."""
+    """Return min(1, Ψ_k/(D_k ψ_ki)) of each link: the share of its sender's data a step can send, eqs. (11), (12)."""
     devices, links = network.devices, network.links
     needed = devices.data[links.source] * links.transmit_cost
     budget = devices.transmit_budget[links.source]

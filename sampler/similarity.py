@@ -3,7 +3,7 @@
 λ_ki is measured along links only (Sec. II-B). For other pairs there are two estimates:
 
 - along paths: what k shares with j and j with i, k may share with i, so Λ̂_ki = max_j λ_kj·λ_ji;
-- by low rank: devices' data are mixtures of few kinds, so λ_ki ≈ λ̄ + h_k·h_i with short vectors h, fitted to the links.
+- by low rank: devices' data are mixtures of few kinds, so λ_ki ≈ λ̄ + u_k·u_i with short vectors u, fitted to the links.
 
 `docs/sampling.md` has how well either does in simulation, where the truth is known.
 """
@@ -22,9 +22,9 @@ from solver.validation import frozen
 
 __all__ = ["LowRank", "along_links", "along_paths", "low_rank"]
 
-_RANK = 6
-_RIDGE = 2.0
-_ROUNDS = 20
+_RANK = 10
+_RIDGE = 1.0
+_ROUNDS = 12
 _MOST_PATHS = 20_000_000
 
 
@@ -97,7 +97,7 @@ def along_paths(network: Network) -> sparse.csc_array:
 
 
 def low_rank(network: Network, *, rank: int = _RANK, ridge: float = _RIDGE, rounds: int = _ROUNDS) -> LowRank:
-    """Fit λ̄ and h to the links, both directions of a pair taken together, by ridge regression row after row."""
+    """Fit λ̄ and u to the links, both directions of a pair taken together, by ridge regression row after row."""
     n = len(network)
     links = network.links
     if len(links) == 0:

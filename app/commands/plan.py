@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from app.planning import InfeasiblePlanError, PlanTooLargeError, make_plan
+from app.planning import InfeasiblePlanError, RefusedPlanError, make_plan
 from app.problems import InfeasibleError, InvalidRequestError, ServiceError
 from app.schemas.plan import PlanOut, PlanRequest
 from app.schemas.pointers import refusal
@@ -46,7 +46,7 @@ def _planned(text: bytes) -> PlanOut:
         raise refusal(error) from None
     except InfeasiblePlanError as error:
         raise InfeasibleError(str(error), error.obstacles) from error
-    except PlanTooLargeError as error:
+    except RefusedPlanError as error:
         raise InvalidRequestError.at(f"/{error.field}", str(error)) from error
     return PlanOut.from_domain("local", result, request.output)
 

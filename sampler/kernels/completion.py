@@ -9,13 +9,13 @@ __all__ = ["refine"]
 
 
 @compiled
-def refine(H: FloatArray, incoming: IntArray, source: IntArray, y: FloatArray, ridge: float, rounds: int) -> None:
-    """Fit y_ki ≈ h_k·h_i over the links, row by row: h_i ← (Σ_k h_k h_kᵀ + ridge·I)⁻¹ Σ_k y_ki h_k.
+def refine(U: FloatArray, incoming: IntArray, source: IntArray, y: FloatArray, ridge: float, rounds: int) -> None:
+    """Fit y_ki ≈ u_k·u_i over the links, row by row: u_i ← (Σ_k u_k u_kᵀ + ridge·I)⁻¹ Σ_k y_ki u_k.
 
     Rows follow one another, each using those already renewed (Gauss–Seidel), so that the symmetric problem settles. The
     r×r systems are solved by Cholesky's method in place.
     """
-    n, r = H.shape
+    n, r = U.shape
     A = np.empty((r, r))
     x = np.empty(r)
     for _ in range(rounds):
@@ -25,9 +25,9 @@ def refine(H: FloatArray, incoming: IntArray, source: IntArray, y: FloatArray, r
             for l in range(incoming[i], incoming[i + 1]):
                 k = source[l]
                 for a in range(r):
-                    x[a] += y[l] * H[k, a]
+                    x[a] += y[l] * U[k, a]
                     for b in range(a + 1):
-                        A[a, b] += H[k, a] * H[k, b]
+                        A[a, b] += U[k, a] * U[k, b]
             for a in range(r):
                 A[a, a] += ridge
             for a in range(r):
@@ -46,4 +46,4 @@ def refine(H: FloatArray, incoming: IntArray, source: IntArray, y: FloatArray, r
                     x[a] -= A[c, a] * x[c]
                 x[a] /= A[a, a]
             for a in range(r):
-                H[i, a] = x[a]
+                U[i, a] = x[a]

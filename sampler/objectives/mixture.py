@@ -21,7 +21,7 @@ from sampler.objectives.base import Objective
 __all__ = ["Mixture", "MixtureDistance", "class_shares"]
 
 # ε as a part of S/N; `python -m benchmarks.sampler_objectives` chose it on networks it does not report on.
-_EPSILON = 0.05
+_EPSILON = 0.01
 
 
 class Mixture(Objective):

@@ -6,8 +6,8 @@ Let h_k be the datapoints of device k's that a set holds, mean over the steps (`
     d² = (q − π)ᵀ K (q − π),   K_ki = λ_ki,
 
 is the squared distance between what the set holds and what the network holds (a maximum mean discrepancy). With the
-low-rank estimate λ_ki ≈ λ̄ + h_k·h_i of `sampler.similarity` and K_kk = κ it takes O(r) for each device that data
-comes from: d² = ‖Σ_k (q_k − π_k) h_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖h_k‖²)₊; λ̄ drops out since q
+low-rank estimate λ_ki ≈ λ̄ + u_k·u_i of `sampler.similarity` and K_kk = κ it takes O(r) for each device that data
+comes from: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out since q
 and π sum to one. Then
 
     f(𝒮) = log(Σ_k h_k / D_N) − β·d²/κ.

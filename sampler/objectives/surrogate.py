@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
+from sampler.errors import TooMuchWorkError
 from sampler.objectives.base import Objective
 from sampler.reach import sendable_share
 from solver.batch import plan_sets
@@ -28,6 +29,10 @@ __all__ = ["Surrogate"]
 _MOMENTS = 24
 # Links × steps solved together at the most: bounds the memory.
 _NUMBERS_AT_ONCE = 2_000_000
+# Links × steps that one search may solve, some half a minute's work: a service must not be held up by one request.
+_MOST_WORK = 300_000_000
+# What a step costs at least, in links, where sets are planned one by one.
+_COST_ALONE = 1_000
 
 
 class Surrogate(Objective):
@@ -37,6 +42,7 @@ class Surrogate(Objective):
 
     def __init__(self, problem: SamplingProblem) -> None:
         self._problem = problem
+        self._work = 0
         devices = problem.schedule.network.devices
         self._data = devices.data
         self._total = float(devices.data.sum())
@@ -52,6 +58,8 @@ class Surrogate(Objective):
         problem = self._problem
         if not problem.offloading:
             return self.bounds(sets)
+        # A step's optimum need not be unique, so the order of the devices could show in the last digits of later steps.
+        sets = np.sort(sets, axis=1)
         options: dict[str, Any] = {
             "horizon": problem.horizon,
             "gradient": problem.gradient,
@@ -59,13 +67,22 @@ class Surrogate(Objective):
         }
         if len(problem.schedule.segments) > 1:
             # Conditions change on the way: rare enough that one set after the other will do.
+            self._spend(_COST_ALONE * problem.horizon * len(sets))
             plans = [plan_offloading(problem.schedule, row, **options) for row in sets]
             return -np.array([plan.objective for plan in plans], np.float64)
         network = problem.schedule.network
         links = (network.incoming[sets + 1] - network.incoming[sets]).sum(axis=1)
+        self._spend(int(links.sum()) * problem.horizon)
         portion = np.cumsum(links) * problem.horizon // _NUMBERS_AT_ONCE
         parts = np.split(sets, np.flatnonzero(np.diff(portion)) + 1)
         return -np.concatenate([plan_sets(network, part, **options).objective for part in parts])
+
+    def _spend(self, work: int) -> None:
+        self._work += work
+        if self._work > _MOST_WORK:
+            raise TooMuchWorkError(
+                "the surrogate takes too many solves on this network and horizon; another objective takes none"
+            )
 
     def bounds(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return minus eq. (26) with U_i(t) in place of D_i(t)."""
