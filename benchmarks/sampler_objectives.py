@@ -1,9 +1,10 @@
 """Which objective foretells the loss of FedL, from what a deployment knows?
 
-Sets of devices are trained for real after their optimised offloading, all with the same initial model and luck; an objective is judged by the Spearman correlation of its values with minus the test loss, and by where the set that it
+Sets of devices are trained for real after their optimised offloading, all with the same initial model and luck; an
+objective is judged by the Spearman correlation of its values with minus the test loss, and by where the set that it
 likes best stands among all sets trained (percentile: 0 the best, 50 chance). On networks of ten devices all sets are
-trained, on those of a hundred random ones. Numbers of objectives (ε, β, rank, ridge) are chosen with `--tune` on other
-networks than those reported.
+trained, on those of a hundred random ones. Numbers of objectives (ε, β, rank, ridge) are chosen with `--tune` on
+other networks than those reported.
 
     python -m benchmarks.sampler_objectives             about ten minutes of one core
     python -m benchmarks.sampler_objectives --images    MNIST and Fashion-MNIST with the CNN, about as long
@@ -98,6 +99,7 @@ def studies(*, images: bool, quick: bool) -> tuple[Study, ...]:
     return (
         Study("digits, 10 devices", TEN, (3, 5), 6 if quick else 40, 252),
         Study("digits, 100 devices", HUNDRED, (5,), 3 if quick else 20, 40),
+        Study("digits, 400 devices", replace(HUNDRED, n_devices=400), (5,), 1 if quick else 5, 40),
     )
 
 
@@ -149,9 +151,8 @@ def look(study: Study, predictors: tuple[Predictor, ...], first: int) -> list[di
 
 def show(study: Study, predictors: tuple[Predictor, ...], rows: list[dict[str, float | str]]) -> None:
     """Print a table: correlation and percentile under each budget, and their means."""
-    print(
-        f"\n{study.name}, S in {study.sample_sizes}, {study.networks} networks a budget: Spearman, percentile of its best set"
-    )
+    print(f"\n{study.name}, S in {study.sample_sizes}, {study.networks} networks a budget:")
+    print("Spearman's correlation, percentile of the set it likes best")
     print(f"{'':28}" + "".join(f"{budget:>14}" for budget in (*BUDGETS, "mean")))
     for predictor in predictors:
         mine = [row for row in rows if row["objective"] == predictor.name]
