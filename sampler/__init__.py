@@ -8,14 +8,17 @@ from sampler.errors import (
     TooManySetsError,
     TooMuchWorkError,
     UnknownSamplerError,
+    WeightsError,
 )
 from sampler.objectives import DEFAULT_OBJECTIVE, find_objective, objective_names
 from sampler.registry import DEFAULT_SAMPLER, find_sampler, register_sampler, sampler_names
+from sampler.trace import Pick
 
 __all__ = [
     "DEFAULT_OBJECTIVE",
     "DEFAULT_SAMPLER",
     "MissingLabelsError",
+    "Pick",
     "Sampler",
     "SamplingError",
     "SamplingProblem",
@@ -24,6 +27,7 @@ __all__ = [
     "TooManySetsError",
     "TooMuchWorkError",
     "UnknownSamplerError",
+    "WeightsError",
     "find_objective",
     "find_sampler",
     "objective_names",

@@ -5,6 +5,7 @@ SamplingError
 ├── TooMuchWorkError         a search would have to solve more offloading problems than it may
 ├── TooManySetsError         exhaustive search would have to look at more sets than it may
 ├── UnknownSamplerError      no sampler, or no objective, of that name is registered
+├── WeightsError             trained weights are missing or damaged
 └── TooFewDevicesError       fewer devices can be sampled than were asked for; says which cannot and why
 """
 
@@ -17,6 +18,7 @@ __all__ = [
     "TooManySetsError",
     "TooMuchWorkError",
     "UnknownSamplerError",
+    "WeightsError",
 ]
 
 
@@ -47,6 +49,10 @@ class TooMuchWorkError(SamplingError):
 
 class UnknownSamplerError(SamplingError):
     """No sampler, or no objective, of that name is registered."""
+
+
+class WeightsError(SamplingError):
+    """Trained weights are missing or damaged."""
 
 
 class TooFewDevicesError(SamplingError):

@@ -4,6 +4,8 @@ from sampler.base import Sampler
 from sampler.baselines import sample_heuristically, sample_randomly
 from sampler.errors import UnknownSamplerError
 from sampler.exhaustive import sample_exhaustively
+from sampler.gcn.rank import GcnRank
+from sampler.gcn.sampler import GcnBranch, sample_by_random_branch
 from sampler.greedy import sample_greedily
 from sampler.local_search import sample_by_local_search
 from sampler.search import ObjectiveSampler
@@ -15,10 +17,13 @@ DEFAULT_SAMPLER = "greedy"
 
 _SAMPLERS: dict[str, Sampler] = {
     "exhaustive": ObjectiveSampler(sample_exhaustively),
+    "gcn_branch": GcnBranch(),
+    "gcn_rank": GcnRank(),
     "greedy": ObjectiveSampler(sample_greedily),
     "heuristic": sample_heuristically,
     "local_search": ObjectiveSampler(sample_by_local_search),
     "random": sample_randomly,
+    "random_branch": sample_by_random_branch,
 }
 
 

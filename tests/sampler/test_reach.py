@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from sampler.reach import mean_reach, mean_room, sendable_share
+from sampler.reach import attainable_counts, link_reach, mean_reach, mean_room, sendable_share
 from solver.network import Devices, Links, Network
+from tests.sampler.helpers import network
 
 
 def two_devices(**columns: object) -> Network:
@@ -47,3 +48,24 @@ def test_mean_room_is_the_mean_of_what_fits(horizon: int) -> None:
 def test_room_without_limits_stays_finite() -> None:
     net = two_devices(processing_cost=np.zeros(2), receive_capacity=np.array([0.0, 5.0]))
     np.testing.assert_allclose(mean_room(net.devices, 3), [0.0, 10.0])
+
+
+class TestAttainable:
+    def test_one_link_by_hand(self) -> None:
+        devices = Devices(
+            data=np.array([100.0, 40.0]),
+            processing_capacity=np.full(2, 500.0),
+            processing_cost=np.ones(2),
+            receive_capacity=np.full(2, 9.0),
+            transmit_budget=np.full(2, 20.0),
+        )
+        net = Network(devices, Links(np.array([0]), np.array([1]), np.array([0.5]), np.array([2.0])))
+        # A step sends 20 / (100·2) = 0.1 of the data, half of which is new; two steps 1 − 0.9² = 0.19.
+        np.testing.assert_allclose(link_reach(net, 2), [0.5 * 0.19])
+        np.testing.assert_allclose(attainable_counts(net, 2)[:, 0], [100, 40 + 9.5])
+        np.testing.assert_allclose(attainable_counts(net, 0)[:, 0], [100, 40])
+
+    def test_receivers_take_no_more_than_they_may(self) -> None:
+        net = network(receive_capacity=np.full(12, 0.5))
+        received = attainable_counts(net, 4)[:, 0] - net.devices.data
+        assert received.max() == pytest.approx(2.0)
