@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fedl_sim.client import LocalUpdate, TrainingSettings, local_steps
 from fedl_sim.datasets import DataSet
 from fedl_sim.engine import Engine, Indices
+from fedl_sim.informed import INFORMED, sample_informed
 from fedl_sim.models import FloatArray
 from fedl_sim.offloading import Holdings
 from fedl_sim.planner import Planner
@@ -62,9 +63,9 @@ class _Totals:
 
 
 def sample_devices(
-    scheme: Scheme, realisation: Realisation, settings: RunSettings, *, seed: int, draw: int
+    scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
 ) -> NDArray[np.int64]:
-    """Choose who trains under this scheme."""
+    """Choose who trains under this scheme; the engine serves rivals that ask devices about a model."""
     schedule = Schedule.of(realisation.network)
     if scheme.sampler == EVERYBODY:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
@@ -73,6 +74,10 @@ def sample_devices(
     )
     # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
+    if scheme.sampler in INFORMED:
+        return sample_informed(
+            scheme.sampler, problem, realisation, engine, settings.training, seed=seed, generator=generator
+        ).sampled
     return find_sampler(scheme.sampler)(problem, generator).sampled
 
 
@@ -91,7 +96,7 @@ def run_scheme(
 
     All randomness is a function of (seed, scheme, draw, device, step); w(0) of the seed alone.
     """
-    sampled = sample_devices(scheme, realisation, settings, seed=seed, draw=draw)
+    sampled = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw)
     name = f"{scheme.name}#{draw}"
     holdings = Holdings(data.train, realisation.partition, sampled.tolist(), realisation.radius)
     planner = Planner(realisation.network, sampled, scheme.offloading, settings, seed=seed, scheme=name)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fedl_sim.informed import INFORMED
 from sampler.errors import UnknownSamplerError
 from sampler.registry import DEFAULT_SAMPLER, find_sampler, sampler_names
 from solver.horizon import METHODS
@@ -17,7 +18,7 @@ class Scheme:
 
     Attributes:
         name: how it is called in results.
-        sampler: a registered sampler, or "all" for FedL on every device that can train.
+        sampler: a registered sampler, one of `fedl_sim.informed`, or "all" for FedL on every device that can train.
         offloading: a method of `solver.horizon`, "none" for no offloading.
         draws: how many selections to average over, for samplers that draw at random.
     """
@@ -56,7 +57,7 @@ def scheme_names() -> tuple[str, ...]:
 
 
 def find_scheme(name: str) -> Scheme:
-    """Return a scheme by name: the paper's, or SAMPLER, or SAMPLER+OFFLOADING for any registered sampler.
+    """Return a scheme by name: the paper's, or SAMPLER, or SAMPLER+OFFLOADING for any sampler.
 
     A sampler that searches takes an objective too, as in `local_search:surrogate+fast`.
 
@@ -67,9 +68,10 @@ def find_scheme(name: str) -> Scheme:
         return PAPER_SCHEMES[name]
     sampler, _, offloading = name.partition("+")
     try:
-        find_sampler(sampler)
+        if sampler not in INFORMED:
+            find_sampler(sampler)
     except UnknownSamplerError as error:
-        known = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in sampler_names())))
+        known = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in (*sampler_names(), *INFORMED))))
         raise ValueError(f"unknown scheme {name!r} ({error}); known: {known}") from error
     draws = PAPER_SCHEMES["random"].draws if sampler.startswith("random") else 1
     return Scheme(name, sampler, offloading or "none", draws)
