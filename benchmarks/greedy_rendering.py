@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 from sampler.base import SamplingProblem
-from sampler.objectives.mixture import class_shares
+from sampler.objectives.mixture import aimed_at, class_shares
 from solver.interchange import to_networkx
 
 __all__ = ["GreedyRendering"]
@@ -20,7 +20,8 @@ class GreedyRendering:
         self._problem = problem
         self._graph: nx.DiGraph[int] = to_networkx(network)
         shares, whole = class_shares(problem)
-        self._classes = [(float(share), shares[:, c].tolist()) for c, share in enumerate(whole) if share > 0]
+        aim = aimed_at(whole)
+        self._classes = [(float(share), shares[:, c].tolist()) for c, share in enumerate(aim) if share > 0]
         self._total = network.total_data
         self._epsilon = epsilon * problem.sample_size / len(network)
 

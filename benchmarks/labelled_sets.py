@@ -11,7 +11,7 @@ from fedl_sim.datasets import DataSet, load_data_set
 from fedl_sim.images import Images
 from fedl_sim.labels.label import candidate_sets, realisation_of
 from fedl_sim.labels.settings import NO_OFFLOADING, Family
-from fedl_sim.labels.training import Course
+from fedl_sim.labels.training import Course, Luck
 from fedl_sim.models import model_for
 from sampler.base import SamplingProblem
 from solver.batch import plan_sets
@@ -35,15 +35,24 @@ HUNDRED = Family(
 
 # Test images: a tenth of MNIST's costs a tenth of the time, and ranks sets the same but for a little noise.
 _TEST_IMAGES = 1000
+_SOME_DATA = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledSets:
-    """A sampling problem and the test loss of FedL on some of its sets, after their optimised offloading."""
+    """A sampling problem and how FedL fared on some of its sets, after their optimised offloading.
+
+    Attributes:
+        problem: the network.
+        sets: those trained.
+        test_loss: on the test split, whose classes are equally frequent.
+        network_loss: on all data of the network, F of eq. (1), whose classes are as frequent as the network has them.
+    """
 
     problem: SamplingProblem
     sets: NDArray[np.int64]
-    loss: NDArray[np.float64]
+    test_loss: NDArray[np.float64]
+    network_loss: NDArray[np.float64]
 
 
 def label_some(family: Family, budget: str, seed: int, sample_size: int, most: int) -> LabelledSets:
@@ -59,11 +68,17 @@ def label_some(family: Family, budget: str, seed: int, sample_size: int, most: i
         sets = np.array([generator.choice(len(network), sample_size, replace=False) for _ in range(most)])
     moving = network if kind.offloading else Network(network.devices, Links.none())
     plans = plan_sets(moving, sets, horizon=family.horizon)
-    data = _data_set(family.data_set)
-    course = Course.of(family, realisation, data, _engine(family.model, family.data_set))
-    loss, _ = course.train_sets(plans, seed)
+    engine = _engine(family.model, family.data_set)
+    course = Course.of(family, realisation, _data_set(family.data_set), engine)
+    luck = Luck.of(realisation, engine, family.horizon, seed, 0)
+    models = [course.train(plans, b, luck) for b in range(len(sets))]
+    held = realisation.partition.indices
+    # Of a large network a part will do.
+    some = held if len(held) <= _SOME_DATA else generator.choice(held, _SOME_DATA, replace=False)
+    test = np.array([engine.evaluate(w).loss for w in models])
+    whole = np.array([engine.gradient(w, some).loss for w in models])
     problem = SamplingProblem.of(Schedule.of(network), sample_size, horizon=family.horizon, offloading=kind.offloading)
-    return LabelledSets(problem, sets, loss)
+    return LabelledSets(problem, sets, test, whole)
 
 
 def without_labels(problem: SamplingProblem) -> SamplingProblem:

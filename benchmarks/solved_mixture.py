@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.objectives.base import Objective
-from sampler.objectives.mixture import class_shares
+from sampler.objectives.mixture import aimed_at, class_shares
 from solver.batch import plan_sets
 from solver.subgraph import pair_keys
 
@@ -13,11 +13,11 @@ __all__ = ["SolvedMixture"]
 
 
 class SolvedMixture(Objective):
-    """Σ_c π_c log(ε + m_c/(π_c D_N)) with m_c the mean over the steps of what the plan moves."""
+    """Σ_c w_c log(ε + m_c/(w_c D_N)) with m_c the mean over the steps of what the plan moves."""
 
     def __init__(self, problem: SamplingProblem, *, epsilon: float = 0.01) -> None:
         self._problem = problem
-        self._shares, self._share = class_shares(problem)
+        self._shares, self._whole = class_shares(problem)
         self._epsilon = epsilon * problem.sample_size / len(problem.schedule.network)
 
     def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -33,7 +33,7 @@ class SolvedMixture(Objective):
             arrived = fresh * (1 - np.cumprod(1 - plans.fractions, axis=0)).mean(axis=0)
             owner = np.repeat(np.arange(len(sets)), np.diff(plans.starts))
             np.add.at(held, owner, arrived[:, None] * self._shares[plans.source])
-        present = self._share > 0
-        scaled = held[:, present] / (self._share[present] * network.total_data)
-        value: NDArray[np.float64] = np.log(self._epsilon + scaled) @ self._share[present]
+        present = self._whole > 0
+        aim = aimed_at(self._whole[present])
+        value: NDArray[np.float64] = np.log(self._epsilon + held[:, present] / (aim * network.total_data)) @ aim
         return value

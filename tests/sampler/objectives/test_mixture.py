@@ -15,11 +15,13 @@ def test_it_is_log_amount_minus_divergence() -> None:
     counts = np.asarray(net.devices.label_counts)
     shares = counts / counts.sum(axis=1, keepdims=True)
     held = Holdings.of(task, shares).pool(SETS).sums
-    network_mix = counts.sum(axis=0) / counts.sum()
     amount = held.sum(axis=1)
-    divergence = (network_mix * np.log(network_mix / (held / amount[:, None]))).sum(axis=1)
-    expected = np.log(amount / net.total_data) - divergence
-    np.testing.assert_allclose(Mixture(task, epsilon=0.0).values(SETS), expected)
+    whole = counts.sum(axis=0) / counts.sum()
+    for exponent, aim in ((1.0, whole), (0.5, whole**0.5 / (whole**0.5).sum()), (0.0, np.full(5, 0.2))):
+        divergence = (aim * np.log(aim / (held / amount[:, None]))).sum(axis=1)
+        expected = np.log(amount / net.total_data) - divergence
+        np.testing.assert_allclose(Mixture(task, epsilon=0.0, exponent=exponent).values(SETS), expected)
+    assert Mixture(task).value(SETS[0]) == Mixture(task, exponent=0.5).value(SETS[0])
 
 
 def test_a_missing_class_costs_much_and_more_of_it_pays() -> None:
