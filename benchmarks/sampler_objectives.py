@@ -142,16 +142,15 @@ def look(study: Study, predictors: tuple[Predictor, ...], first: int) -> list[di
                 found[predictor.name].append((*judge(values, one.test_loss), *judge(values, one.network_loss)))
         for predictor in predictors:
             figures = np.mean(found[predictor.name], axis=0)
-            rows.append(
-                {
-                    "study": study.name,
-                    "budget": budget,
-                    "objective": predictor.name,
-                    "label_counts": predictor.labels,
-                    "networks": len(found[predictor.name]),
-                }
-                | {name: round(float(figure), 3) for name, figure in zip(FIGURES, figures, strict=True)}
-            )
+            row: dict[str, float | str] = {
+                "study": study.name,
+                "budget": budget,
+                "objective": predictor.name,
+                "label_counts": predictor.labels,
+                "networks": len(found[predictor.name]),
+            }
+            row |= {name: round(float(figure), 3) for name, figure in zip(FIGURES, figures, strict=True)}
+            rows.append(row)
     return rows
 
 

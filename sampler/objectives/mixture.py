@@ -8,9 +8,9 @@ mixture aimed at:
 the logarithm of the amount minus the divergence between the mixtures. ε keeps it finite where a class is missing; it is
 a small part of S/N, the share of the data that a set of average devices holds.
 
-What to aim at is a question of use. The network's own mixture π serves a model that is judged by the network's data, as
-the paper's global loss does; equal shares one that is judged on every class alike, as test sets do. Nobody tells, so the
-default stands between the two: w_c ∝ √π_c.
+What to aim at is a question of use. The network's own mixture π serves a model that is judged by the network's data,
+as the paper's global loss does; equal shares one that is judged on every class alike, as test sets do. Nobody tells, so
+the default stands between the two: w_c ∝ √π_c.
 """
 
 import numpy as np
