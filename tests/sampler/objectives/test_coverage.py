@@ -63,5 +63,10 @@ def test_lazy_greedy_picks_what_plain_greedy_picks_and_its_guarantee_holds(seed:
     assert list(chosen.sampled) == sampled
     assert chosen.value == pytest.approx(objective.value(np.array(sampled)))
     best = objective.values(np.array(list(combinations(range(12), 4)))).max()
+    value = objective.value(np.array(sampled))
+    gains = sorted(
+        (objective.value(np.array([*sampled, i])) - value for i in range(12) if i not in sampled), reverse=True
+    )
+    assert chosen.guarantee == pytest.approx(value / (value + sum(gains[:4])))
     assert chosen.guarantee is not None
     assert 1 - 1 / np.e < chosen.guarantee <= objective.value(np.array(sampled)) / best + 1e-12
