@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fedl_sim.client import LocalUpdate, TrainingSettings, local_steps
 from fedl_sim.datasets import DataSet
 from fedl_sim.engine import Engine, Indices
+from fedl_sim.informed import INFORMED, sample_informed
 from fedl_sim.models import FloatArray
 from fedl_sim.offloading import Holdings
 from fedl_sim.planner import PeriodPlanner, Planner
@@ -61,9 +62,9 @@ class Totals:
 
 
 def sample_devices(
-    scheme: Scheme, realisation: Realisation, settings: RunSettings, *, seed: int, draw: int
+    scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
 ) -> NDArray[np.int64]:
-    """Choose who trains under this scheme."""
+    """Choose who trains under this scheme; the engine serves rivals that ask devices about a model."""
     schedule = realisation.conditions
     if scheme.sampler == EVERYBODY:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
@@ -72,6 +73,10 @@ def sample_devices(
     )
     # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
+    if scheme.sampler in INFORMED:
+        return sample_informed(
+            scheme.sampler, problem, realisation, engine, settings.training, seed=seed, generator=generator
+        ).sampled
     return find_sampler(scheme.sampler)(problem, generator).sampled
 
 
@@ -105,7 +110,7 @@ class SchemeLoop:
         planner: PeriodPlanner | None = None,
     ) -> None:
         if sampled is None:
-            sampled = sample_devices(scheme, realisation, settings, seed=seed, draw=draw)
+            sampled = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw)
         self._scheme = scheme
         self._realisation = realisation
         self._engine = engine
