@@ -61,6 +61,25 @@ class Settings(BaseSettings):
         20_000, ge=1, description="Links into the sampled devices up to which `cvxpy` may be asked for."
     )
     shutdown_grace: int = Field(30, ge=0, description="Seconds that accepted requests have to finish at shutdown.")
+    workers: int = Field(0, ge=0, le=256, description="Validation workers that `fedsift serve` keeps beside it.")
+    worker_timeout: float = Field(
+        10.0, ge=1, le=3600, description="Seconds without a heartbeat after which a worker's parts are taken over."
+    )
+    trainer_threads: int = Field(1, ge=1, le=256, description="Threads that a worker trains with.")
+    scratch_dir: str = Field("", description="Where workers write checkpoints; empty means the temporary folder.")
+    data_dir: str = Field("", description="Folder with `mnist/` and `fashion-mnist/` for workers; digits need none.")
+    round_timeout: float = Field(3600.0, gt=0, description="Seconds an aggregation round may take.")
+    round_attempts: int = Field(10, ge=1, description="Times a round is begun before its validation fails.")
+    validation_queue: int = Field(1000, ge=0, description="Validations that may wait or run; more get 503.")
+    key_validations: int = Field(100, ge=1, description="Validations an API key may have waiting or running; else 429.")
+    validation_parts: int = Field(1000, ge=1, description="Parts (scheme × seed × draw) of a validation.")
+    validation_rounds: int = Field(20_000, ge=1, description="Aggregations of a validation, all parts together.")
+    validation_devices: int = Field(10_000, ge=1, description="Devices of a validation's network.")
+    validation_datapoints: int = Field(5_000_000, ge=1, description="Datapoints that a validation's devices hold.")
+    validation_days: float = Field(30.0, gt=0, description="Days that ended validations are kept.")
+    validations_kept: int = Field(1000, ge=1, description="Ended validations of an API key that are kept.")
+    plans_kept: int = Field(1000, ge=1, description="Plans of an API key that are kept for it; the oldest go first.")
+    event_streams: int = Field(100, ge=0, description="Followers of events in a process; more get 503.")
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from; none by default.")
     otlp_endpoint: str = Field(
         "", description="OTLP/HTTP collector for traces, as `http://host:4318` (extra `telemetry`); none by default."

@@ -7,7 +7,7 @@ covered at i, the expected useful data is Φ_ki·D_k·U_ki and U shrinks by the 
 and (8) with Λ = 1 − U. The plan knows Λ(0) only as estimated from a broadcast sample; here it is exact.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,6 +77,36 @@ class Holdings:
             first = self._partition.of(target)
             self._covered[pair] = nearest_same_label(self._images, sent, first) <= self._radius
         return self._covered[pair]
+
+    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What has changed since the start, as plain arrays: data received, and who covers what by link."""
+        devices = np.array(sorted(self._held), np.int64)
+        received = [self._held[i][len(self._partition.of(i)) :] for i in devices.tolist()]
+        pairs = sorted(self._covered)
+        covered = [np.packbits(self._covered[pair]) for pair in pairs]
+        return {
+            "devices": devices,
+            "received": np.concatenate([np.empty(0, np.int64), *received]),
+            "received_counts": np.array([len(rows) for rows in received], np.int64),
+            "pairs": np.array(pairs, np.int64).reshape(-1, 2),
+            "covered": np.concatenate([np.empty(0, np.uint8), *covered]),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Hold what `to_arrays` wrote."""
+        ends = np.cumsum(arrays["received_counts"]).tolist()
+        for device, count, end in zip(
+            arrays["devices"].tolist(), arrays["received_counts"].tolist(), ends, strict=True
+        ):
+            rows = arrays["received"][end - count : end].astype(np.int64)
+            self._held[device] = np.concatenate([self._partition.of(device), rows])
+        begin = 0
+        for source, target in arrays["pairs"].tolist():
+            size = len(self._partition.of(source))
+            end = begin + -(-size // 8)
+            packed = arrays["covered"][begin:end].astype(np.uint8)
+            self._covered[source, target] = np.unpackbits(packed, count=size).astype(np.bool_)
+            begin = end
 
     def move(
         self, transfers: Sequence[Transfer], costs: Sequence[float], *, seed: int, scheme: str, step: int

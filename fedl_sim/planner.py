@@ -1,7 +1,8 @@
 """The planner's side of the closed loop: from what aggregations observe to the next period's transfers."""
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,13 @@ from solver.gradient import GradientModel
 from solver.horizon import advance
 from solver.network import Network
 from solver.plan import StepPlan
+from solver.schedule import Schedule
 from solver.state import HorizonState, start
 
 if TYPE_CHECKING:
     from fedl_sim.run import RunSettings
 
-__all__ = ["PlannedStep", "Planner"]
+__all__ = ["PeriodPlanner", "PlannedStep", "Planner"]
 
 _BASELINES = ("random", "greedy")  # they aim at no optimum, so their gap says nothing
 
@@ -34,6 +36,24 @@ class PlannedStep:
     predicted_useful: float
 
 
+class PeriodPlanner(Protocol):
+    """What a run asks for its transfers; `to_lists` and `restore` let it go on in another process."""
+
+    worst_relative_gap: float
+
+    def observe(self, observation: Observation) -> None:
+        """Take in what an aggregation measured."""
+
+    def next_period(self) -> list[PlannedStep]:
+        """The next τ steps."""
+
+    def to_lists(self) -> dict[str, Any]:
+        """Where it stands, as plain JSON values."""
+
+    def restore(self, lists: Mapping[str, Any]) -> None:
+        """Stand where `to_lists` was written."""
+
+
 class Planner:
     """Plans period by period with the gradient norm and γ last observed (Sec. III-C).
 
@@ -43,7 +63,7 @@ class Planner:
 
     def __init__(
         self,
-        network: Network,
+        network: Network | Schedule,
         sampled: NDArray[np.int64],
         method: str,
         settings: "RunSettings",
@@ -51,22 +71,16 @@ class Planner:
         seed: int,
         scheme: str,
     ) -> None:
-        self._network = network
+        self._schedule = Schedule.of(network)
         self._method = method
         self._horizon = settings.horizon
         self._period = settings.training.aggregation_period
         self._seed = seed
         self._scheme = scheme
-        self._state: HorizonState = start(network, sampled)
+        self._state: HorizonState = start(self._schedule, sampled)
         self._gradient: GradientModel | None = None
         self._noise = 1.0
-        self._cost = dict(
-            zip(
-                zip(network.links.source.tolist(), network.links.target.tolist(), strict=True),
-                network.links.transmit_cost.tolist(),
-                strict=True,
-            )
-        )
+        self._costs: dict[int, dict[tuple[int, int], float]] = {}
         self.worst_relative_gap = 0.0
 
     def observe(self, observation: Observation) -> None:
@@ -86,7 +100,7 @@ class Planner:
         if self._gradient is None:
             raise ValueError("observe an aggregation (k = 0) before planning")
         period = advance(
-            self._network,
+            self._schedule,
             self._state,
             self._gradient.norms(first, first + self._period - 1),
             gradient_noise=self._noise,
@@ -105,5 +119,32 @@ class Planner:
     def _planned(self, step: StepPlan) -> PlannedStep:
         rows = zip(step.source.tolist(), step.target.tolist(), step.fraction.tolist(), strict=True)
         transfers = tuple(Transfer(k, i, fraction) for k, i, fraction in rows)
-        costs = tuple(self._cost[transfer.source, transfer.target] for transfer in transfers)
+        cost = self._cost_at(step.step)
+        costs = tuple(cost[transfer.source, transfer.target] for transfer in transfers)
         return PlannedStep(step.step, transfers, costs, float(step.useful.sum()))
+
+    def _cost_at(self, step: int) -> dict[tuple[int, int], float]:
+        """ψ of every link in force at a step."""
+        segment = self._schedule.segment_at(step)
+        if segment.first not in self._costs:
+            links = segment.network.links
+            pairs = zip(links.source.tolist(), links.target.tolist(), strict=True)
+            self._costs[segment.first] = dict(zip(pairs, links.transmit_cost.tolist(), strict=True))
+        return self._costs[segment.first]
+
+    def to_lists(self) -> dict[str, Any]:
+        """Where it stands: horizon, gradient model, γ and the worst gap so far."""
+        gradient = None if self._gradient is None else asdict(self._gradient)
+        return {
+            "state": self._state.to_lists(),
+            "gradient": gradient,
+            "noise": self._noise,
+            "worst_relative_gap": self.worst_relative_gap,
+        }
+
+    def restore(self, lists: Mapping[str, Any]) -> None:
+        """Stand where `to_lists` was written."""
+        self._state = HorizonState.from_lists(lists["state"])
+        self._gradient = None if lists["gradient"] is None else GradientModel(**lists["gradient"])
+        self._noise = lists["noise"]
+        self.worst_relative_gap = lists["worst_relative_gap"]

@@ -14,6 +14,7 @@ from fedl_sim.randomness import stream
 from fedl_sim.similarity import estimate_similarity, similar_radius
 from fedl_sim.topology import RANDOM_TOPOLOGIES, Topology, load_graphml, random_topology
 from solver.network import Devices, Links, Network
+from solver.schedule import Schedule
 
 __all__ = ["Realisation", "RealisationSettings", "realise"]
 
@@ -58,14 +59,21 @@ class Realisation:
     Attributes:
         network: what planners and samplers see.
         partition: D_i(0) of every device.
-        columns: where P, p, θ and Ψ come from.
+        columns: where P, p, θ and Ψ come from; None if they were given.
         radius: ε₀.
+        schedule: how the network changes in time; None if it does not.
     """
 
     network: Network
     partition: Partition
-    columns: DeviceColumns
+    columns: DeviceColumns | None
     radius: float
+    schedule: Schedule | None = None
+
+    @property
+    def conditions(self) -> Schedule:
+        """The network and its changes."""
+        return Schedule.of(self.network) if self.schedule is None else self.schedule
 
 
 def realise(settings: RealisationSettings, data: DataSet, seed: int) -> Realisation:

@@ -15,7 +15,7 @@ from fedl_sim.datasets import DataSet
 from fedl_sim.engine import Engine, Indices
 from fedl_sim.models import FloatArray
 from fedl_sim.offloading import Holdings
-from fedl_sim.planner import Planner
+from fedl_sim.planner import PeriodPlanner, Planner
 from fedl_sim.randomness import stream
 from fedl_sim.realisation import Realisation
 from fedl_sim.records import AggregationRecord, DeviceRecord, SchemeRun
@@ -24,9 +24,8 @@ from fedl_sim.server import aggregate, last_of_each, observe
 from sampler.base import SamplingProblem
 from sampler.registry import find_sampler
 from solver.eligibility import eligible_devices
-from solver.schedule import Schedule
 
-__all__ = ["RunSettings", "run_scheme", "sample_devices"]
+__all__ = ["RunSettings", "SchemeLoop", "Totals", "run_scheme", "sample_devices"]
 
 OnAggregation = Callable[[AggregationRecord], None]
 
@@ -51,7 +50,7 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class _Totals:
+class Totals:
     """Counts since the start of the run."""
 
     processed: int = 0
@@ -65,7 +64,7 @@ def sample_devices(
     scheme: Scheme, realisation: Realisation, settings: RunSettings, *, seed: int, draw: int
 ) -> NDArray[np.int64]:
     """Choose who trains under this scheme."""
-    schedule = Schedule.of(realisation.network)
+    schedule = realisation.conditions
     if scheme.sampler == EVERYBODY:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
     problem = SamplingProblem.of(
@@ -74,6 +73,115 @@ def sample_devices(
     # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
     return find_sampler(scheme.sampler)(problem, generator).sampled
+
+
+class SchemeLoop:
+    """A scheme on a realisation, aggregation by aggregation: `advance` until K records are there.
+
+    All randomness is a function of (seed, scheme, draw, device, step); w(0) of the seed alone. So what
+    `fedl_sim.checkpoint` writes between two aggregations is all that is needed to go on elsewhere.
+
+    Attributes:
+        sampled: who trains.
+        holdings: the sampled devices' data.
+        planner: who decides what moves.
+        parameters: the global model.
+        totals: counts since the start.
+        records: one for each aggregation done, k = 0 first.
+        processed: datapoints trained on, by device.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        realisation: Realisation,
+        data: DataSet,
+        engine: Engine,
+        settings: RunSettings,
+        *,
+        seed: int,
+        draw: int = 0,
+        sampled: NDArray[np.int64] | None = None,
+        planner: PeriodPlanner | None = None,
+    ) -> None:
+        if sampled is None:
+            sampled = sample_devices(scheme, realisation, settings, seed=seed, draw=draw)
+        self._scheme = scheme
+        self._realisation = realisation
+        self._engine = engine
+        self._settings = settings
+        self._seed = seed
+        self._draw = draw
+        self._name = f"{scheme.name}#{draw}"
+        self.sampled = sampled
+        self.holdings = Holdings(data.train, realisation.partition, sampled.tolist(), realisation.radius)
+        self.planner: PeriodPlanner = planner or Planner(
+            realisation.conditions, sampled, scheme.offloading, settings, seed=seed, scheme=self._name
+        )
+        self.parameters = engine.initial_parameters(stream(seed, "parameters"))
+        self.totals = Totals()
+        self.records: list[AggregationRecord] = []
+        self.processed = dict.fromkeys(sampled.tolist(), 0)
+
+    @property
+    def finished(self) -> bool:
+        """Whether aggregation K is done."""
+        return len(self.records) > self._settings.aggregations
+
+    def advance(self) -> AggregationRecord:
+        """Do the next aggregation: move, train, aggregate (not for k = 0), then observe and measure."""
+        k = len(self.records)
+        if k > 0:
+            by_device, self.totals = _move(
+                self.planner,
+                self.holdings,
+                self._realisation,
+                self.sampled,
+                self.totals,
+                seed=self._seed,
+                scheme=self._name,
+            )
+            updates = _train(
+                self._engine, self.parameters, by_device, self._settings, seed=self._seed, scheme=self._name
+            )
+            self.parameters = aggregate(updates)
+            for update in updates:
+                self.processed[update.device] += update.datapoints
+        held = [self.holdings.data(i) for i in self.sampled.tolist()]
+        seen = observe(self._engine, self.parameters, held, self._settings.threads)
+        self.planner.observe(seen)
+        test = self._engine.evaluate(self.parameters)
+        record = AggregationRecord(
+            aggregation=k,
+            accuracy=test.accuracy,
+            loss=test.loss,
+            gradient_norm=seen.gradient_norm,
+            gradient_noise=seen.gradient_noise,
+            processed=self.totals.processed,
+            moved=self.totals.moved,
+            useful=self.totals.useful,
+            predicted_useful=self.totals.predicted,
+            cost=self.totals.cost,
+        )
+        self.records.append(record)
+        return record
+
+    def result(self) -> SchemeRun:
+        """What the run leaves behind so far."""
+        first = self._realisation.partition.sizes
+        held = {i: len(self.holdings.data(i)) for i in self.sampled.tolist()}
+        devices = tuple(
+            DeviceRecord(i, int(first[i]), held[i] - int(first[i]), self.processed[i]) for i in self.sampled.tolist()
+        )
+        return SchemeRun(
+            scheme=self._scheme.name,
+            seed=self._seed,
+            draw=self._draw,
+            sampled=tuple(self.sampled.tolist()),
+            devices=devices,
+            aggregations=tuple(self.records),
+            worst_relative_gap=self.planner.worst_relative_gap,
+        )
 
 
 def run_scheme(
@@ -87,77 +195,34 @@ def run_scheme(
     draw: int = 0,
     on_aggregation: OnAggregation | None = None,
 ) -> SchemeRun:
-    """Run a scheme from w(0) through K aggregations.
-
-    All randomness is a function of (seed, scheme, draw, device, step); w(0) of the seed alone.
-    """
-    sampled = sample_devices(scheme, realisation, settings, seed=seed, draw=draw)
-    name = f"{scheme.name}#{draw}"
-    holdings = Holdings(data.train, realisation.partition, sampled.tolist(), realisation.radius)
-    planner = Planner(realisation.network, sampled, scheme.offloading, settings, seed=seed, scheme=name)
-    w = engine.initial_parameters(stream(seed, "parameters"))
-    totals = _Totals()
-    records: list[AggregationRecord] = []
-    processed = dict.fromkeys(sampled.tolist(), 0)
-    for k in range(settings.aggregations + 1):
-        if k > 0:
-            by_device, totals = _move(planner, holdings, realisation, sampled, totals, seed=seed, scheme=name)
-            updates = _train(engine, w, by_device, settings, seed=seed, scheme=name)
-            w = aggregate(updates)
-            for update in updates:
-                processed[update.device] += update.datapoints
-        seen = observe(engine, w, [holdings.data(i) for i in sampled.tolist()], settings.threads)
-        planner.observe(seen)
-        test = engine.evaluate(w)
-        record = AggregationRecord(
-            aggregation=k,
-            accuracy=test.accuracy,
-            loss=test.loss,
-            gradient_norm=seen.gradient_norm,
-            gradient_noise=seen.gradient_noise,
-            processed=totals.processed,
-            moved=totals.moved,
-            useful=totals.useful,
-            predicted_useful=totals.predicted,
-            cost=totals.cost,
-        )
-        records.append(record)
+    """Run a scheme from w(0) through K aggregations."""
+    loop = SchemeLoop(scheme, realisation, data, engine, settings, seed=seed, draw=draw)
+    while not loop.finished:
+        record = loop.advance()
         if on_aggregation is not None:
             on_aggregation(record)
-    first = realisation.partition.sizes
-    devices = tuple(
-        DeviceRecord(i, int(first[i]), len(holdings.data(i)) - int(first[i]), processed[i]) for i in sampled.tolist()
-    )
-    return SchemeRun(
-        scheme=scheme.name,
-        seed=seed,
-        draw=draw,
-        sampled=tuple(sampled.tolist()),
-        devices=devices,
-        aggregations=tuple(records),
-        worst_relative_gap=planner.worst_relative_gap,
-    )
+    return loop.result()
 
 
 def _move(
-    planner: Planner,
+    planner: PeriodPlanner,
     holdings: Holdings,
     realisation: Realisation,
     sampled: NDArray[np.int64],
-    totals: _Totals,
+    totals: Totals,
     *,
     seed: int,
     scheme: str,
-) -> tuple[dict[int, list[tuple[int, Indices]]], _Totals]:
+) -> tuple[dict[int, list[tuple[int, Indices]]], Totals]:
     """Carry out a period's plan; return each device's data by step, and the new totals."""
-    cost_of = realisation.network.devices.processing_cost
     by_device: dict[int, list[tuple[int, Indices]]] = {i: [] for i in sampled.tolist()}
     for step in planner.next_period():
+        cost_of = realisation.conditions.at(step.step).devices.processing_cost
         arrived = holdings.move(step.transfers, step.costs, seed=seed, scheme=scheme, step=step.step)
         trained = {i: holdings.data(i) for i in by_device}
         for i, indices in trained.items():
             by_device[i].append((step.step, indices))
-        totals = _Totals(
+        totals = Totals(
             processed=totals.processed + sum(len(indices) for indices in trained.values()),
             moved=totals.moved + arrived.sent,
             useful=totals.useful + arrived.useful,

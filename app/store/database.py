@@ -32,7 +32,9 @@ class Transaction(Protocol):
 
 
 class Database(Protocol):
-    """A database with a connection for each thread."""
+    """A database with a connection for each thread; `now` is an SQL expression for its clock, in seconds since 1970."""
+
+    now: str
 
     def transaction(self) -> Any:
         """A context manager around a `Transaction`: commits at its end, rolls back on any exception."""
@@ -66,6 +68,8 @@ class _Sqlite:
 
 class SqliteDatabase:
     """A file in write-ahead mode: readers and one writer at once, from any number of processes."""
+
+    now = "((julianday('now') - 2440587.5) * 86400.0)"
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -129,6 +133,8 @@ class _Postgres:
 
 class PostgresDatabase:
     """PostgreSQL, for more than one machine."""
+
+    now = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)"
 
     def __init__(self, url: str) -> None:
         # Imported here: the default store has no use for it.

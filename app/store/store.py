@@ -47,6 +47,15 @@ class Store:
         """Close all connections."""
         self._database.close()
 
+    @property
+    def now(self) -> str:
+        """The database's clock as an SQL expression: one clock for all machines."""
+        return self._database.now
+
+    def transaction(self) -> "_Open":
+        """A transaction for the stores beside this one, on a schema that is up to date."""
+        return self._transaction()
+
     def _transaction(self) -> "_Open":
         self.migrate()
         return _Open(self._database)

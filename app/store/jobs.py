@@ -1,0 +1,122 @@
+"""Validations as records, and what all their statements share."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.store.database import Transaction
+
+__all__ = [
+    "OPEN_PARTS",
+    "OPEN_STATES",
+    "EventRecord",
+    "PartRecord",
+    "RoundRecord",
+    "State",
+    "ValidationRecord",
+    "add_event",
+    "settle",
+]
+
+State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+OPEN_STATES = "('queued', 'running')"
+# A part waits to be given to the queue, is queued, runs, and ends as done, failed or cancelled.
+OPEN_PARTS = "('waiting', 'queued', 'running')"
+
+
+@dataclass(frozen=True)
+class ValidationRecord:
+    """A validation and how far it is.
+
+    Attributes:
+        cancelled: 1 once somebody asked for it to stop, or a part failed.
+        rounds: aggregations of all parts, k = 0 included; `rounds_done` of them are done.
+        last_event: number of the last event.
+        failure: why it failed, as JSON; None if it did not.
+    """
+
+    id: str
+    owner: str
+    created_at: float
+    state: State
+    cancelled: int
+    rounds: int
+    rounds_done: int
+    last_event: int
+    started_at: float | None
+    finished_at: float | None
+    failure: str | None
+
+
+@dataclass(frozen=True)
+class PartRecord:
+    """One scheme, seed and draw; `facts` is what is known of the run besides its rounds, as JSON."""
+
+    id: str
+    number: int
+    scheme: str
+    seed: int
+    draw: int
+    rounds: int
+    state: str
+    next_round: int
+    facts: str
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """An aggregation that was done: how long it took, and what was measured, as JSON."""
+
+    part_id: str
+    aggregation: int
+    seconds: float
+    record: str
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """What followers are told, numbered without gaps."""
+
+    number: int
+    kind: str
+    body: str
+
+
+def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any]) -> None:
+    """Append an event; the validation's row is locked by it, so numbers are taken in the order of commits."""
+    sql = "UPDATE validations SET last_event = last_event + 1 WHERE id = ? RETURNING last_event"
+    for (number,) in t.rows(sql, validation_id):
+        t.change(
+            "INSERT INTO validation_events (validation_id, number, kind, body) VALUES (?, ?, ?, ?)",
+            validation_id,
+            number,
+            kind,
+            json.dumps(body),
+        )
+
+
+def settle(t: Transaction, validation_id: str, now: str) -> None:
+    """Stop what has not begun if the validation is to end; say how it ended once no part is open."""
+    ((state, cancelled, failure),) = t.rows(
+        "SELECT state, cancelled, failure FROM validations WHERE id = ?", validation_id
+    )
+    if cancelled:
+        t.change(
+            f"UPDATE validation_parts SET state = 'cancelled', ended_at = {now} "  # noqa: S608 - constants
+            "WHERE validation_id = ? AND state IN ('waiting', 'queued')",
+            validation_id,
+        )
+    sql = f"SELECT COUNT(*) FROM validation_parts WHERE validation_id = ? AND state IN {OPEN_PARTS}"  # noqa: S608
+    ((still_open,),) = t.rows(sql, validation_id)
+    if still_open or state not in {"queued", "running"}:
+        return
+    ((undone,),) = t.rows(
+        "SELECT COUNT(*) FROM validation_parts WHERE validation_id = ? AND state <> 'done'", validation_id
+    )
+    ended = "failed" if failure is not None else "cancelled" if undone else "succeeded"
+    t.change(f"UPDATE validations SET state = ?, finished_at = {now} WHERE id = ?", ended, validation_id)  # noqa: S608
+    body: dict[str, Any] = {"state": ended}
+    if failure is not None:
+        body["failure"] = json.loads(failure)
+    add_event(t, validation_id, "state", body)
