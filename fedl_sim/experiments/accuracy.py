@@ -9,7 +9,7 @@ import numpy as np
 from fedl_sim.experiments.cell import Cell, cells_of
 from fedl_sim.experiments.measures import curve, final, runs_by_seed, spread
 from fedl_sim.experiments.results import Results
-from fedl_sim.experiments.schemes import EVERYONE, TABLE_SCHEMES, label_of
+from fedl_sim.experiments.schemes import COLOURS, EVERYONE, TABLE_SCHEMES, label_of
 from fedl_sim.experiments.study import Drawing, Report, Study
 from fedl_sim.experiments.table import Table
 
@@ -134,7 +134,7 @@ def _curves(axes: "Axes", panel: Panel, schemes: Sequence[str], results: Results
         k = np.arange(values.shape[1])
         mean = values.mean(axis=0)
         dashed = "offload" not in scheme and "+" not in scheme and scheme != EVERYONE
-        colour = "black" if scheme == EVERYONE else f"C{number % 4}"
+        colour = "black" if scheme == EVERYONE else COLOURS[number % 4]
         axes.plot(k, mean, color=colour, linestyle="--" if dashed else "-", label=label_of(scheme), linewidth=1.4)
         if values.shape[0] > 1:
             deviation = values.std(axis=0, ddof=1)

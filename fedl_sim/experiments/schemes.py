@@ -5,9 +5,11 @@ The paper's "smart" is its GCN with the branch search; ours is the default sampl
 
 from collections.abc import Mapping
 
-__all__ = ["EVERYONE", "LABELS", "OURS", "PAPER", "TABLE_SCHEMES", "label_of"]
+__all__ = ["COLOURS", "EVERYONE", "LABELS", "OURS", "PAPER", "TABLE_SCHEMES", "label_of"]
 
 EVERYONE = "all"
+# By sampler, told apart by colour-blind readers too; offloading is told by the line.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00")
 PAPER = ("gcn_branch", "random", "heuristic", "gcn_branch+fast", "random-offload", "heuristic-offload")
 OURS = ("smart", "smart-offload")
 # The order of the paper's Table I, each part with our method after it.
