@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.errors import TooFewDevicesError
+from sampler.trace import Pick
 from solver.eligibility import eligible_devices, obstacles
 from solver.schedule import Schedule
 
@@ -64,16 +65,20 @@ class Selection:
     Attributes:
         sampled: 𝒮, in order of choice.
         scores: one per sampled device, in the same order; what it means is the sampler's to say.
+        trace: why each was picked, in the same order; empty where a sampler does not tell.
     """
 
     sampled: NDArray[np.int64]
     scores: NDArray[np.float64]
+    trace: tuple[Pick, ...] = ()
 
     def __post_init__(self) -> None:
         if self.sampled.ndim != 1 or self.scores.shape != self.sampled.shape:
             raise ValueError("a selection needs one score per device")
         if len(np.unique(self.sampled)) != len(self.sampled):
             raise ValueError("a device is sampled twice")
+        if self.trace and [pick.device for pick in self.trace] != self.sampled.tolist():
+            raise ValueError("a trace must tell of each sampled device, in order")
 
 
 class Sampler(Protocol):

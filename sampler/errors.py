@@ -2,12 +2,13 @@
 
 SamplingError
 ├── UnknownSamplerError      no sampler of that name is registered
+├── WeightsError             trained weights are missing or damaged
 └── TooFewDevicesError       fewer devices can be sampled than were asked for; says which cannot and why
 """
 
 from solver.eligibility import Obstacle
 
-__all__ = ["SamplingError", "TooFewDevicesError", "UnknownSamplerError"]
+__all__ = ["SamplingError", "TooFewDevicesError", "UnknownSamplerError", "WeightsError"]
 
 
 class SamplingError(Exception):
@@ -16,6 +17,10 @@ class SamplingError(Exception):
 
 class UnknownSamplerError(SamplingError):
     """No sampler of that name is registered."""
+
+
+class WeightsError(SamplingError):
+    """Trained weights are missing or damaged."""
 
 
 class TooFewDevicesError(SamplingError):
