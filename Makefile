@@ -33,8 +33,8 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 install: $(VENV)/.serve ## Install what serving needs into .venv
 install-dev: $(VENV)/.dev ## Install what the tests and checks need into .venv
 
-serve: $(VENV)/.serve ## Start the service (HOST=127.0.0.1 PORT=8000)
-	$(BIN)/fedsift serve --host $(HOST) --port $(PORT)
+serve: $(VENV)/.serve ## Start the service with a validation worker (HOST=127.0.0.1 PORT=8000)
+	$(BIN)/fedsift serve --host $(HOST) --port $(PORT) --workers 1
 
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

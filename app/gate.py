@@ -18,6 +18,7 @@ from app.problems import InfeasibleError, InvalidRequestError
 from app.schemas.pointers import refusal
 from app.settings import Settings
 from app.store import Store
+from app.store.validations import ValidationStore
 
 __all__ = ["JSON", "Service", "process"]
 
@@ -34,6 +35,13 @@ class Service:
     store: Store
     keys: KeyRing
     solver: Literal["loading", "ok", "failed"] = "loading"
+    streams: int = 0
+    closing: bool = False
+
+    @property
+    def validations(self) -> ValidationStore:
+        """The validations of the store."""
+        return ValidationStore(self.store)
 
 
 async def process(

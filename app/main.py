@@ -1,16 +1,20 @@
 """The application factory."""
 
 import asyncio
+import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
+from types import FrameType
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from app.gate import Service
 from app.handlers import add_handlers
+from app.jobs.numbers import JobNumbers
 from app.keys import KeyRing
 from app.logs import set_up_logs
 from app.metrics import Metrics
@@ -65,7 +69,31 @@ def _service(settings: Settings) -> Service:
     metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)
     metrics.watch("fedsift_queue_depth", "Admitted requests that wait for a thread.", lambda: pool.waiting)
     store = Store(settings.database_url)
+    metrics.watch_jobs(JobNumbers(store, settings.worker_timeout))
     return Service(settings, pool, metrics, store, KeyRing(store))
+
+
+@contextmanager
+def _told_of_shutdown(service: Service) -> Iterator[None]:
+    """End the streams of followers when the server is told to stop: it waits for them before anything else."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def close(number: int, frame: FrameType | None) -> None:
+        service.closing = True
+        earlier = before[signal.Signals(number)]
+        if callable(earlier):
+            earlier(number, frame)
+
+    for number in before:
+        signal.signal(number, close)
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 @asynccontextmanager
@@ -74,7 +102,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # Solving threads give way sooner than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
     loading = asyncio.create_task(asyncio.to_thread(warm_up, service))
-    yield
+    with _told_of_shutdown(service):
+        yield
     await loading
     await asyncio.to_thread(service.pool.shut_down)
     service.store.close()

@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Mapping
 
+<<<<<<< HEAD
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from app.telemetry import NoTracing, Tracing
+=======
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.registry import Collector
+>>>>>>> jobs
 
 __all__ = ["Metrics"]
 
@@ -36,6 +41,10 @@ class Metrics:
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
         """Show a number that is read when asked for."""
         Gauge(name, description, registry=self.registry).set_function(read)
+
+    def watch_jobs(self, numbers: Collector) -> None:
+        """Show numbers that the store knows."""
+        self.registry.register(numbers)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answer."""

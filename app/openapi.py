@@ -11,16 +11,18 @@ from app.problems import PROBLEM_JSON
 from app.schemas.plan import PlanRequest, RunRequest
 from app.schemas.problem import Problem
 from app.schemas.run import AggregationRequest
+from app.schemas.validation import ValidationRequest
 
 __all__ = ["TAGS", "document", "problems", "reads"]
 
 TAGS = [
     {"name": "plans", "description": "Choose devices and plan their offloading in one call."},
     {"name": "runs", "description": "The closed loop: plan period by period with observed gradients."},
+    {"name": "validations", "description": "Experiments as durable jobs: train for real and compare."},
     {"name": "operations", "description": "Health, readiness, metrics."},
 ]
 _TEMPLATE = "#/components/schemas/{model}"
-_BODIES: tuple[type[BaseModel], ...] = (PlanRequest, RunRequest, AggregationRequest)
+_BODIES: tuple[type[BaseModel], ...] = (PlanRequest, RunRequest, AggregationRequest, ValidationRequest)
 _TITLES = {
     400: "Malformed",
     401: "No known API key",

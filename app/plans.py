@@ -10,12 +10,17 @@ from starlette.responses import Response
 from app.diagnosis import diagnose
 from app.gate import JSON, Service
 from app.planning import PlanResult, make_plan
+<<<<<<< HEAD
 from app.problems import InvalidRequestError
 from app.schemas.arrays import read_model
+=======
+from app.problems import InvalidRequestError, NotFoundError
+>>>>>>> jobs
 from app.schemas.diagnosis import DiagnosisOut
 from app.schemas.plan import PlanOut, PlanRequest
+from app.store.plans import KeptPlan, PlanStore
 
-__all__ = ["answer_plan", "counted", "encoded", "new_id"]
+__all__ = ["answer_plan", "counted", "delete_plan", "encoded", "get_plan", "new_id"]
 
 
 def new_id(kind: str) -> str:
@@ -23,7 +28,7 @@ def new_id(kind: str) -> str:
     return f"{kind}_{secrets.token_hex(16)}"
 
 
-def answer_plan(service: Service, body: bytes) -> Response:
+def answer_plan(service: Service, owner: str, body: bytes) -> Response:
     """Parse, plan (or only diagnose), encode."""
     begin = perf_counter()
     request = read_model(PlanRequest, body)
@@ -32,7 +37,25 @@ def answer_plan(service: Service, body: bytes) -> Response:
     if request.dry_run:
         return Response(encoded(service, DiagnosisOut.from_domain(diagnose(query))), media_type=JSON)
     result = counted(service, make_plan(query), parsed)
-    return Response(encoded(service, PlanOut.from_domain(new_id("plan"), result, request.output)), media_type=JSON)
+    plan_id = new_id("plan")
+    answer = encoded(service, PlanOut.from_domain(plan_id, result, request.output))
+    if request.keep:
+        PlanStore(service.store).add(plan_id, owner, KeptPlan(body, answer), most=service.settings.plans_kept)
+    return Response(answer, media_type=JSON)
+
+
+def get_plan(service: Service, owner: str, plan_id: str) -> Response:
+    """A kept plan once more, byte for byte."""
+    kept = PlanStore(service.store).find(owner, plan_id)
+    if kept is None:
+        raise NotFoundError("you have kept no plan of this id")
+    return Response(kept.answer, media_type=JSON)
+
+
+def delete_plan(service: Service, owner: str, plan_id: str) -> None:
+    """Forget a kept plan."""
+    if not PlanStore(service.store).delete(owner, plan_id):
+        raise NotFoundError("you have kept no plan of this id")
 
 
 def counted(service: Service, result: PlanResult, parsed: float) -> PlanResult:

@@ -5,7 +5,7 @@ ServiceError
 ├── UnauthorisedError 401
 ├── NotFoundError 404
 ├── SlowBodyError 408
-├── ConflictError 409           an aggregation out of order, or another body for one that was answered
+├── ConflictError 409           an aggregation out of order, or another body for what was answered
 ├── TooLargeError 413           before or after decompression
 ├── UnsupportedTypeError 415
 ├── InvalidRequestError 422     a rule is broken; says where
@@ -101,11 +101,11 @@ class SlowBodyError(ServiceError):
 
 
 class ConflictError(ServiceError):
-    """The run does not stand where the caller thinks it does."""
+    """A run does not stand where the caller thinks it does, or a key was used for something else."""
 
     status = HTTPStatus.CONFLICT
     name = "conflict"
-    title = "The run stands elsewhere"
+    title = "The request does not fit what was done before"
 
 
 class TooLargeError(ServiceError):

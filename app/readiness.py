@@ -16,9 +16,10 @@ _log = logging.getLogger("fedsift")
 def assess(service: Service) -> Readiness:
     """Ask the store, look at the pool."""
     try:
-        service.store.ping()
+        workers = service.validations.live_workers(service.settings.worker_timeout)
         store = True
     except StoreError:
+        workers = 0
         store = False
     draining = service.pool.draining
     return Readiness(
@@ -27,6 +28,9 @@ def assess(service: Service) -> Readiness:
         solver=service.solver,
         draining=draining,
         queue=service.pool.waiting,
+        # Not a reason to send requests elsewhere: validations wait until a worker comes.
+        validations="unavailable" if not store else "ok" if workers else "no_workers",
+        workers=workers,
     )
 
 

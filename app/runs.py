@@ -23,7 +23,16 @@ from app.schemas.run import AggregationRequest, PeriodOut, RunList, RunOut
 from app.store import PeriodRecord, RunRecord
 from solver import GradientModel, HorizonState, Schedule
 
-__all__ = ["aggregate", "create_run", "delete_run", "get_period", "get_run", "list_runs"]
+__all__ = [
+    "aggregate",
+    "create_run",
+    "delete_run",
+    "find_run",
+    "get_period",
+    "get_run",
+    "list_runs",
+    "query_so_far",
+]
 
 
 def create_run(service: Service, owner: str, body: bytes) -> Response:
@@ -115,6 +124,19 @@ def delete_run(service: Service, owner: str, run_id: str) -> None:
         raise _not_found()
 
 
+def find_run(service: Service, owner: str, run_id: str) -> RunRecord | None:
+    """A run of the owner's."""
+    return service.store.find_run(owner, run_id)
+
+
+def query_so_far(service: Service, run: RunRecord) -> tuple[PlanQuery, list[bytes]]:
+    """A run's query with every change told so far, and the answers to its periods, in order."""
+    original = RunRequest.model_validate_json(service.store.run_request(run.id))
+    last = service.store.last_aggregations([run.id]).get(run.id, 0)
+    found = [service.store.find_period(run.id, k) for k in range(last + 1)]
+    return _query_with(service, run, original, []), [period.answer for period in found if period is not None]
+
+
 def _find(service: Service, owner: str, run_id: str) -> RunRecord:
     run = service.store.find_run(owner, run_id)
     if run is None:
@@ -146,10 +168,14 @@ def _query_now(service: Service, run: RunRecord, original: RunRequest, request: 
     for i, change in enumerate(request.schedule):
         if change.step <= now:
             raise InvalidRequestError.at(f"/schedule/{i}/step", f"must be above {now}: earlier steps are planned")
+    return _query_with(service, run, original, [request])
+
+
+def _query_with(service: Service, run: RunRecord, original: RunRequest, further: list[AggregationRequest]) -> PlanQuery:
     query = original.to_domain(service.settings)
     told = [AggregationRequest.model_validate_json(text) for text in service.store.period_requests(run.id)]
     changes = list(query.schedule.changes)
-    for one in [*told, request]:
+    for one in [*told, *further]:
         network = query.schedule.network
         changes += [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(one.schedule)]
     return replace(query, schedule=Schedule(query.schedule.network, tuple(merged(changes))))

@@ -80,6 +80,9 @@ class Settings(BaseSettings):
     validations_kept: int = Field(1000, ge=1, description="Ended validations of an API key that are kept.")
     plans_kept: int = Field(1000, ge=1, description="Plans of an API key that are kept for it; the oldest go first.")
     event_streams: int = Field(100, ge=0, description="Followers of events in a process; more get 503.")
+    stream_seconds: float = Field(
+        600.0, gt=0, description="Seconds after which a follower of events is sent away, to come back where it was."
+    )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from; none by default.")
     otlp_endpoint: str = Field(
         "", description="OTLP/HTTP collector for traces, as `http://host:4318` (extra `telemetry`); none by default."

@@ -5,10 +5,12 @@ A file is looked for in `FEDSIFT_DATA_DIR`, else in `data/`, else in `../shared/
 the first of these folders that is named or can be made.
 """
 
+import gzip
 import hashlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -136,13 +138,14 @@ def _images(pixels: NDArray[np.uint8], labels: NDArray[np.uint8], scale: float, 
 
 
 def _digits() -> DataSet:
-    try:
-        from sklearn.datasets import load_digits  # noqa: PLC0415 — scikit-learn is an extra
-    except ImportError as error:
-        raise MissingExtraError("the digits come with scikit-learn: install fedsift[worker]") from error
-    bunch = load_digits()
-    pixels = bunch.images.astype(np.uint8)
-    labels = bunch.target.astype(np.uint8)
+    # The file itself: importing scikit-learn takes longer than many an aggregation round.
+    spec = find_spec("sklearn")
+    path = Path(*(spec.submodule_search_locations or ())[:1] if spec else (), "datasets", "data", "digits.csv.gz")
+    if spec is None or not path.is_file():
+        raise MissingExtraError("the digits come with scikit-learn: install fedsift[worker]")
+    with gzip.open(path, "rt") as file:
+        table = np.loadtxt(file, delimiter=",", dtype=np.uint8)
+    pixels, labels = table[:, :-1].reshape(-1, 8, 8), table[:, -1]
     test = np.arange(len(labels)) % _DIGITS_TEST_SHARE == 0
     scale, shift = _standardisation(pixels[~test])
     return DataSet(

@@ -92,8 +92,17 @@ def _lines() -> Iterator[str]:
         os._exit(0)
 
     threading.Thread(target=read, daemon=True).start()
-    while True:
-        yield found.get()
+    return iter(found.get, None)
+
+
+def _warm_up() -> None:
+    """Load what the first part would wait for: the small data set and the compiled kernels."""
+    tiny = {"generator": {"n_devices": 4, "mean_datapoints": 5, "link_probability": 1.0}, "labels_per_device": 3}
+    sizes = {"sample_size": 1, "aggregations": 1, "aggregation_period": 1, "learning_rate": 0.01, "batch_size": 5}
+    with suppress(SimulationError):  # without scikit-learn there are no digits, but perhaps other data sets
+        loop = open_part({**tiny, **sizes, "data_set": "digits", "scheme": "greedy+fast", "seed": 0, "draw": 0})
+        loop.advance()
+        loop.advance()
 
 
 def main() -> None:
@@ -104,7 +113,9 @@ def main() -> None:
     answers: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     trainer = _Trainer(int(os.environ.get("FEDSIFT_TRAINER_THREADS", "1")))
-    for line in _lines():
+    lines = _lines()
+    _warm_up()
+    for line in lines:
         try:
             answer = trainer.answer(json.loads(line))
         except Exception as error:  # whatever it is, the worker is told

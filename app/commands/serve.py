@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from app.jobs.supervisor import Supervisor
 from app.logs import set_up_logs
 from app.settings import Settings
 from app.store import Store, StoreError
@@ -17,14 +18,24 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (FEDSIFT_HOST).")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on (FEDSIFT_PORT).")] = None,
     processes: Annotated[int | None, typer.Option(help="Server processes (FEDSIFT_PROCESSES).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Validation workers beside it (FEDSIFT_WORKERS).")] = None,
 ) -> None:
     """Start the service. Every FEDSIFT_* setting is in docs/api.md."""
-    given = {"host": host, "port": port, "processes": processes}
+    given = {"host": host, "port": port, "processes": processes, "workers": workers}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     refuse_open_door(settings)
     refuse_missing_telemetry(settings)
     set_up_logs(settings.log_level)
     settings.export()
+    supervisor = Supervisor(settings.workers, settings.shutdown_grace)
+    supervisor.start()
+    try:
+        _listen(settings)
+    finally:
+        supervisor.stop()
+
+
+def _listen(settings: Settings) -> None:
     uvicorn.run(
         "app.main:create_app",
         factory=True,

@@ -62,14 +62,13 @@ class Executor:
         claim = self._claimed(part_id, attempt)
         if claim is None:
             return "over"
-        if aggregation >= claim.work["aggregations"] + 1:
-            return self._end(claim, "done")
         turn = self._patiently(
             lambda: self._parts.begin_round(part_id, aggregation, self._worker, most_attempts=self._most_attempts)
         )
-        if turn == "train":
-            return self._train(claim, aggregation)
-        return self._leave(claim, aggregation, turn)
+        outcome = self._train(claim, aggregation) if turn == "train" else self._leave(claim, aggregation, turn)
+        if outcome == "done" and aggregation >= claim.work["aggregations"]:
+            return self._end(claim, "done")
+        return outcome
 
     def _leave(self, claim: Claim, aggregation: int, turn: Turn) -> str:
         """Why a round is not trained."""

@@ -9,7 +9,8 @@
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ class JobQueue:
         def run_part(part_id: str, attempt: int, rounds: int) -> str:
             """One aggregation round a step: what is done is not done again."""
             outcome = "done"
-            for aggregation in range(rounds + 1):  # the last one ends the part
+            for aggregation in range(rounds):  # the last one ends the part
                 outcome = step(part_id, attempt, aggregation)
                 if outcome != "done":
                     break
@@ -91,12 +92,14 @@ class JobQueue:
         # No limit of its own: how often a round may be tried is decided, and told to the caller, by the executor.
         DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=None)(run_part)
         self._version = _APPLICATION_VERSION
+        self._url = url
 
     def start(self) -> None:
         """Begin to take parts from the queue."""
         DBOS.listen_queues([_QUEUE])
-        DBOS.launch()
-        DBOS.register_queue(_QUEUE, worker_concurrency=1, polling_interval_sec=_POLL_SECONDS)
+        with _one_at_a_time(self._url):
+            DBOS.launch()
+            DBOS.register_queue(_QUEUE, worker_concurrency=1, polling_interval_sec=_POLL_SECONDS)
 
     def put(self, ticket: Ticket) -> None:
         """Queue a part, once however often it is put; first parts first, so that no validation waits for another."""
@@ -135,6 +138,20 @@ class JobQueue:
 
 def _name(ticket: Ticket) -> str:
     return f"{ticket.part_id}.{ticket.attempt}"
+
+
+@contextmanager
+def _one_at_a_time(url: str) -> Iterator[None]:
+    """Two processes that create the tables at once trip over each other on SQLite; PostgreSQL has DBOS's own lock."""
+    if not url.startswith("sqlite:///"):
+        yield
+        return
+    connection = sqlite3.connect(f"{url.removeprefix('sqlite:///')}.lock", timeout=60, isolation_level=None)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+    finally:
+        connection.close()
 
 
 def _use_write_ahead_log(path: Path) -> None:

@@ -1,7 +1,14 @@
 """The routes: each parses nothing itself, calls one function and returns."""
 
-from app.routers import documentation, operations, plans, runs, samplers
+from app.routers import documentation, operations, plans, runs, samplers, validations
 
 __all__ = ["ROUTERS"]
 
-ROUTERS = (plans.router, runs.router, samplers.router, operations.router, documentation.router)
+ROUTERS = (
+    plans.router,
+    runs.router,
+    validations.router,
+    samplers.router,
+    operations.router,
+    documentation.router,
+)

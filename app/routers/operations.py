@@ -27,7 +27,7 @@ async def get_health() -> Health:
     responses={503: {"model": Readiness, "description": "Not ready."}},
 )
 async def get_readiness(request: Request, response: Response) -> Readiness:
-    """Whether the store answers, the solver is loaded and the service is not shutting down."""
+    """Whether the store and the validation queue work, the solver is loaded and the service is not shutting down."""
     found = await asyncio.to_thread(assess, request.app.state.service)
     response.status_code = 200 if found.ready else 503
     return found
@@ -41,4 +41,5 @@ async def get_readiness(request: Request, response: Response) -> Readiness:
 )
 async def get_metrics(request: Request) -> Response:
     """The exposition format."""
-    return Response(request.app.state.service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    text = await asyncio.to_thread(request.app.state.service.metrics.text)  # it asks the store
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

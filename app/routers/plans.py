@@ -1,16 +1,17 @@
 """POST /v1/plans."""
 
+import asyncio
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 from pydantic import Field
 
 from app.binary import NPZ, answer_binary_plan
 from app.gate import Service, process
 from app.openapi import problems, reads
-from app.plans import answer_plan
+from app.plans import answer_plan, delete_plan, get_plan
 from app.schemas.diagnosis import DiagnosisOut
 from app.schemas.plan import PlanOut, PlanRequest
 from app.security import Owner
@@ -19,6 +20,7 @@ __all__ = ["router"]
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
+PlanId = Annotated[str, Path(pattern="^plan_[0-9a-f]{32}$", description="As POST /v1/plans answered.")]
 PlanOrDiagnosis = Annotated[PlanOut | DiagnosisOut, Field(discriminator="kind")]
 
 _BYTES = {"type": "string", "format": "binary"}
@@ -39,7 +41,7 @@ _ARCHIVE: dict[int | str, dict[str, Any]] = {
 async def create_plan(request: Request, owner: Owner) -> Response:
     """Sample devices, then solve the offloading of every step; the answer carries its own certificate."""
     service: Service = request.app.state.service
-    return await process(request, owner, partial(answer_plan, service))
+    return await process(request, owner, partial(answer_plan, service, owner))
 
 
 @router.post(
@@ -55,3 +57,27 @@ async def create_binary_plan(request: Request, owner: Owner) -> Response:
     service: Service = request.app.state.service
     work = partial(answer_binary_plan, service)
     return await process(request, owner, work, content_type=NPZ, limit=service.settings.binary_limit)
+
+
+@router.get(
+    "/{plan_id}",
+    operation_id="getPlan",
+    summary="A kept plan once more",
+    response_model=PlanOut,
+    responses=problems(401, 404, 422, 503),
+)
+async def get_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> Response:
+    """What was answered, byte for byte, if it was asked for with `keep`."""
+    return await asyncio.to_thread(get_plan, request.app.state.service, owner, plan_id)
+
+
+@router.delete(
+    "/{plan_id}",
+    status_code=204,
+    operation_id="deletePlan",
+    summary="Forget a kept plan",
+    responses=problems(401, 404, 422, 503),
+)
+async def delete_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> None:
+    """Validations of it go on."""
+    await asyncio.to_thread(delete_plan, request.app.state.service, owner, plan_id)

@@ -17,6 +17,7 @@ __all__ = [
     "Measures",
     "Optional",
     "RequestModel",
+    "given",
 ]
 
 # Numbers are zero or within these: far beyond any network, and squares and quotients stay finite.
@@ -55,6 +56,11 @@ class AnswerModel(BaseModel):
     """What callers get."""
 
     model_config = ConfigDict(frozen=True)
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """The values that are there: a field without one is left out, never null."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _drop_default(schema: dict[str, Any]) -> None:

@@ -22,3 +22,5 @@ class Readiness(AnswerModel):
     solver: Literal["ok", "loading", "failed"]
     draining: bool
     queue: int
+    validations: Literal["ok", "no_workers", "unavailable"]
+    workers: int

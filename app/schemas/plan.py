@@ -179,6 +179,7 @@ class PlanRequest(RunRequest):
     """A network, and what to plan for it."""
 
     dry_run: Annotated[bool, Field(description="Only diagnose the network; nothing is solved.")] = False
+    keep: Annotated[bool, Field(description="Keep the plan, to be shown and validated later by its id.")] = False
 
 
 class Transfers(AnswerModel):

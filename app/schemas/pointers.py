@@ -13,7 +13,8 @@ __all__ = ["located", "refusal"]
 
 # Beyond this many errors their list would take longer to write than the request to read.
 _LISTABLE = 1000
-_TAGS = {"links", "matrix"}
+# Fields that are unions, by the tags that pydantic puts into their errors' places.
+_UNIONS = {"topology": ("links", "matrix"), "source": ("network", "generator", "plan", "run")}
 
 
 @contextmanager
@@ -47,12 +48,13 @@ def _item(kind: str, loc: tuple[int | str, ...], message: str) -> ErrorItem:
         # The last part is the caller's own word.
         return ErrorItem(pointer=_pointer(loc[:-1]), detail="has a field that does not exist here")
     if kind == "union_tag_invalid":
-        return ErrorItem(pointer=f"{_pointer(loc)}/kind", detail="must be 'links' or 'matrix'")
+        known = " or ".join(repr(tag) for tag in _UNIONS.get(str(loc[-1]), ()))
+        return ErrorItem(pointer=f"{_pointer(loc)}/kind", detail=f"must be {known}")
     if kind == "union_tag_not_found":
         return ErrorItem(pointer=f"{_pointer(loc)}/kind", detail="is missing")
     return ErrorItem(pointer=_pointer(loc), detail=message)
 
 
 def _pointer(loc: tuple[int | str, ...]) -> str:
-    parts = [str(part) for i, part in enumerate(loc) if not (part in _TAGS and i and loc[i - 1] == "topology")]
+    parts = [str(part) for i, part in enumerate(loc) if not (i and part in _UNIONS.get(str(loc[i - 1]), ()))]
     return "".join(f"/{part}" for part in parts)

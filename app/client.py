@@ -1,0 +1,105 @@
+"""A small client of the service for the command line: JSON calls, and events that survive a broken connection."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+__all__ = ["Client", "Event", "ServiceRefusal"]
+
+_TIMEOUT = 60.0
+# How long the service may be away while it is followed.
+_PATIENCE = 120.0
+
+
+class ServiceRefusal(Exception):  # noqa: N818 - not an error of this program
+    """The service answered with a problem."""
+
+    def __init__(self, problem: dict[str, Any]) -> None:
+        super().__init__(f"{problem.get('title', 'refused')}: {problem.get('detail', '')}")
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Event:
+    """A server-sent event."""
+
+    number: int
+    kind: str
+    body: dict[str, Any]
+
+
+class Client:
+    """Calls one service."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("the address must begin with http:// or https://")
+        self._url = url.rstrip("/")
+        self._headers = {"X-API-Key": key} if key else {}
+
+    def call(self, method: str, path: str, body: bytes | None = None, **headers: str) -> dict[str, Any]:
+        """The JSON answer.
+
+        Raises:
+            ServiceRefusal: the service answered with a problem.
+            OSError: there was no answer.
+        """
+        request = self._request(method, path, body, headers)
+        try:
+            with urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310 - http or https, see above
+                found: dict[str, Any] = json.load(answer)
+                return found
+        except HTTPError as error:
+            raise _refusal(error) from error
+
+    def events(self, path: str) -> Iterator[Event]:
+        """Events from the first on, each once, reconnecting after the last one seen while there is hope."""
+        last = 0
+        gone_since = time.monotonic()
+        while time.monotonic() - gone_since < _PATIENCE:
+            try:
+                with urlopen(self._request("GET", path, None, {"Last-Event-ID": str(last)}), timeout=_TIMEOUT) as lines:  # noqa: S310
+                    for event in _parsed(lines):
+                        gone_since = time.monotonic()
+                        last = event.number
+                        yield event
+                gone_since = time.monotonic()
+            except HTTPError as error:
+                if error.code < 500:
+                    raise _refusal(error) from error
+            except (OSError, HTTPException):
+                pass
+            time.sleep(0.5)
+        raise OSError("the service does not answer any more")
+
+    def _request(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Request:
+        kind = {"Content-Type": "application/json"} if body is not None else {}
+        return Request(  # noqa: S310 - http or https, see above
+            self._url + path, data=body, method=method, headers={**self._headers, **kind, **headers}
+        )
+
+
+def _parsed(lines: Any) -> Iterator[Event]:
+    fields: dict[str, str] = {}
+    for raw in lines:
+        line = raw.decode().rstrip("\n")
+        if line:
+            name, _, value = line.partition(": ")
+            fields[name] = value
+        elif "data" in fields:
+            yield Event(int(fields["id"]), fields["event"], json.loads(fields["data"]))
+            fields = {}
+        else:
+            fields = {}
+
+
+def _refusal(error: HTTPError) -> ServiceRefusal:
+    try:
+        return ServiceRefusal(json.load(error))
+    except ValueError:
+        return ServiceRefusal({"title": f"HTTP {error.code}", "detail": error.reason})

@@ -1,0 +1,126 @@
+"""`fedsift validate`: start an experiment on a service, watch it, and draw its curves."""
+
+import json
+import secrets
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from app.client import Client, ServiceRefusal
+from app.plots import MissingPlotsError, save_curves
+
+__all__ = ["validate"]
+
+_ENDED = {"succeeded", "failed", "cancelled"}
+
+
+def validate(
+    request: Annotated[
+        str, typer.Argument(help="A file as POST /v1/validations takes it, - for standard input, or the id of one.")
+    ],
+    url: Annotated[str, typer.Option(envvar="FEDSIFT_URL", help="The service.")] = "http://127.0.0.1:8000",
+    key: Annotated[str | None, typer.Option(envvar="FEDSIFT_API_KEY", help="An API key, if it asks for one.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to draw the curves, as PNG.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and no progress.")] = False,
+) -> None:
+    """Train for real under several schemes, follow it, and compare."""
+    # What is for people goes to standard error: standard output is for scripts.
+    console = Console(stderr=True)
+    try:
+        client = Client(url, key)
+        place = _place(client, request)
+        try:
+            result = _follow(client, place, Console(quiet=True) if as_json else console)
+        except KeyboardInterrupt:
+            console.print(f"it goes on; come back with: fedsift validate {place.rsplit('/', 1)[1]}")
+            raise typer.Exit(130) from None
+        if output is not None and any(scheme["accuracy"]["mean"] for scheme in result["schemes"]):
+            save_curves(result, output)
+            console.print(f"wrote {output}")
+    except ServiceRefusal as refusal:
+        raise _refused(refusal, as_json=as_json) from refusal
+    except (OSError, ValueError, MissingPlotsError) as error:
+        console.print(f"[bold red]error:[/] {error}", highlight=False)
+        raise typer.Exit(2) from error
+    if as_json:
+        typer.echo(json.dumps(result))
+    else:
+        _show(result)
+    if result["state"] != "succeeded":
+        raise typer.Exit(1)
+
+
+def _place(client: Client, request: str) -> str:
+    if request.startswith("val_"):
+        return f"/v1/validations/{request}"
+    body = typer.get_binary_stream("stdin").read() if request == "-" else Path(request).read_bytes()
+    # With a key of its own, a call whose answer got lost can be made again without a second experiment.
+    made = client.call("POST", "/v1/validations", body, **{"Idempotency-Key": secrets.token_hex(16)})
+    return f"/v1/validations/{made['id']}"
+
+
+def _follow(client: Client, place: str, console: Console) -> dict[str, Any]:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("queued", total=1.0)
+        for event in client.events(f"{place}/events"):
+            if event.kind == "round":
+                body = event.body
+                told = f"{body['scheme']}, seed {body['seed']}: accuracy {body['accuracy']:.3f}"
+                bar.update(task, completed=body["progress"], description=told)
+            elif event.body["state"] in _ENDED:
+                break
+            else:
+                bar.update(task, description=event.body["state"])
+    return client.call("GET", place)
+
+
+def _refused(refusal: ServiceRefusal, *, as_json: bool) -> typer.Exit:
+    if as_json:
+        typer.echo(json.dumps(refusal.problem))
+    else:
+        typer.echo(str(refusal), err=True)
+        for item in refusal.problem.get("errors", []):
+            typer.echo(f"  {item['pointer'] or '/'}: {item['detail']}", err=True)
+        for one in refusal.problem.get("devices", []):
+            typer.echo(f"  device {one['device']}, step {one['step']}: {one['reason']}", err=True)
+    return typer.Exit(2)
+
+
+def _show(result: dict[str, Any]) -> None:
+    console = Console()
+    if "failure" in result:
+        failure = result["failure"]
+        console.print(f"[bold red]{failure['type']}[/] in {failure['scheme']}, seed {failure['seed']}: ", end="")
+        console.print(failure["detail"], markup=False, highlight=False)
+    table = Table(title=f"{result['id']}: {result['state']}", box=SIMPLE_HEAD)
+    table.add_column("scheme", no_wrap=True)
+    for heading in ("runs", "accuracy", f"K→{result['target']:g}", "moved", "kept", "cost"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("kept, as predicted?", no_wrap=True)
+    for scheme in result["schemes"]:
+        table.add_row(*_row(scheme))
+    console.print(table)
+
+
+def _row(scheme: dict[str, Any]) -> tuple[str, ...]:
+    reached = scheme.get("aggregations_to_target")
+    verdict = scheme["verdict"]
+    error = verdict.get("relative_error")
+    return (
+        scheme["scheme"],
+        f"{scheme['runs']}/{scheme['runs_planned']}",
+        _last(scheme["accuracy"]),
+        f"({scheme['reached']:.0%})" if reached is None else f"{reached:.1f}",
+        *(f"{scheme[name]:.0f}" for name in ("moved", "useful", "cost")),
+        verdict["outcome"].replace("_", " ") + ("" if error is None else f" ({error:+.1%})"),
+    )
+
+
+def _last(curve: dict[str, Any]) -> str:
+    return f"{curve['mean'][-1]:.3f} ± {curve['deviation'][-1]:.3f}" if curve["mean"] else "-"

@@ -1,0 +1,30 @@
+"""`fedsift worker`: more hands for validations, on any machine that reaches the database."""
+
+import signal
+import threading
+from typing import Annotated
+
+import typer
+
+from app.jobs.supervisor import Supervisor
+from app.logs import set_up_logs
+from app.settings import Settings
+
+__all__ = ["worker"]
+
+
+def worker(
+    count: Annotated[int, typer.Option("--count", "-n", help="Worker processes; each trains one part at a time.")] = 1,
+) -> None:
+    """Train parts of validations until told to stop; processes that die are replaced."""
+    if count < 1:
+        raise typer.BadParameter("must be at least 1", param_hint="--count")
+    settings = Settings()
+    set_up_logs(settings.log_level)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    supervisor = Supervisor(count, settings.shutdown_grace)
+    supervisor.start()
+    stop.wait()
+    supervisor.stop()

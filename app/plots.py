@@ -1,0 +1,40 @@
+"""A validation's curves as a picture."""
+
+from pathlib import Path
+from typing import Any
+
+__all__ = ["MissingPlotsError", "save_curves"]
+
+
+class MissingPlotsError(Exception):
+    """Pictures need matplotlib, which is not installed."""
+
+
+def save_curves(validation: dict[str, Any], path: Path) -> None:
+    """Draw accuracy and loss of every scheme, mean and deviation over runs, from the service's answer.
+
+    Raises:
+        MissingPlotsError: matplotlib is not installed.
+    """
+    try:
+        # A figure of its own, not pyplot: no global state, no display.
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingPlotsError("pictures need matplotlib: install fedsift[worker]") from error
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    for axes, measure in zip(figure.subplots(1, 2), ("accuracy", "loss"), strict=True):
+        for scheme in validation["schemes"]:
+            mean, deviation = scheme[measure]["mean"], scheme[measure]["deviation"]
+            k = range(len(mean))
+            (line,) = axes.plot(k, mean, marker="o", markersize=3, label=scheme["scheme"])
+            low = [m - d for m, d in zip(mean, deviation, strict=True)]
+            high = [m + d for m, d in zip(mean, deviation, strict=True)]
+            axes.fill_between(k, low, high, color=line.get_color(), alpha=0.12, linewidth=0)
+        axes.set(xlabel="aggregation", ylabel=f"test {measure}")
+        axes.grid(alpha=0.3)
+    figure.axes[0].set_ylim(0, 1)
+    figure.axes[0].axhline(validation["target"], color="grey", linewidth=0.8, linestyle="--")
+    figure.axes[0].legend(fontsize="small")
+    figure.suptitle(f"{validation['data_set']}, S = {validation['sample_size']}, {validation['state']}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)

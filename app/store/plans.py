@@ -1,0 +1,48 @@
+"""Plans that callers asked to keep: what was asked for and what was answered, both as they were."""
+
+import time
+import zlib
+from dataclasses import dataclass
+
+from app.store.store import Store
+
+__all__ = ["KeptPlan", "PlanStore"]
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """A plan's request and answer, byte for byte."""
+
+    request: bytes
+    answer: bytes
+
+
+class PlanStore:
+    """Kept plans, the newest of each owner."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, plan_id: str, owner: str, plan: KeptPlan, *, most: int) -> None:
+        """Keep a plan; the owner's oldest beyond the limit go."""
+        packed = [zlib.compress(text, 1) for text in (plan.request, plan.answer)]
+        with self._store.transaction() as t:
+            sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"
+            t.change(sql, plan_id, owner, time.time(), *packed)
+            t.change(
+                "DELETE FROM plans WHERE id IN "
+                "(SELECT id FROM plans WHERE owner = ? ORDER BY created_at DESC, id LIMIT 1000000 OFFSET ?)",
+                owner,
+                most,
+            )
+
+    def find(self, owner: str, plan_id: str) -> KeptPlan | None:
+        """The plan, if it was kept and is this owner's."""
+        with self._store.transaction() as t:
+            rows = t.rows("SELECT request, answer FROM plans WHERE id = ? AND owner = ?", plan_id, owner)
+        return KeptPlan(*(zlib.decompress(text) for text in rows[0])) if rows else None
+
+    def delete(self, owner: str, plan_id: str) -> bool:
+        """Forget a plan; whether there was one."""
+        with self._store.transaction() as t:
+            return bool(t.change("DELETE FROM plans WHERE id = ? AND owner = ?", plan_id, owner))
