@@ -33,12 +33,21 @@ OnAggregation = Callable[[AggregationRecord], None]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How long and with how many devices to train."""
+    """How long and with how many devices to train.
+
+    Attributes:
+        sample_size: S.
+        aggregations: K.
+        training: how devices train.
+        threads: devices that train at a time; the result does not depend on it.
+        closed_loop: plan with the gradient measured at each aggregation (Sec. III-C), not with the first alone.
+    """
 
     sample_size: int = 5
     aggregations: int = 10
     training: TrainingSettings = field(default_factory=TrainingSettings)
     threads: int = 1
+    closed_loop: bool = True
 
     def __post_init__(self) -> None:
         if min(self.sample_size, self.aggregations, self.threads) < 1:
