@@ -11,7 +11,7 @@ PYTEST_ARGS ?= -n auto
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test check format install install-dev lock openapi bench-solver bench-fedl bench-service bench-overload clean
+.PHONY: help serve test check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -22,12 +22,12 @@ $(BIN)/python:
 
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[worker]'
-	$(BIN)/python -m solver.warm_up
+	$(BIN)/python -m sampler.warm_up
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m solver.warm_up
+	$(BIN)/python -m sampler.warm_up
 	@touch $@ $(VENV)/.serve
 
 install: $(VENV)/.serve ## Install what serving needs into .venv
@@ -63,6 +63,9 @@ openapi: $(VENV)/.dev ## Write the OpenAPI documents, 3.1 and 3.0, into docs/
 bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correctness first
 	$(BIN)/python -m benchmarks.solver_speed
 
+bench-sampler: $(VENV)/.dev ## Samplers: rank among all sets by surrogate and FedL, larger networks, latency (quick; --full: an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.sampler_quality
+
 # Flower pins its own web framework, so it gets an environment of its own; without it its numbers are null.
 build/flower/.ready:
 	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
@@ -77,6 +80,9 @@ bench-service: $(VENV)/.dev ## The service: requests per second and latency besi
 
 bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
 	$(BIN)/python -m benchmarks.service_overload
+
+bench-large: $(VENV)/.dev ## Networks of 10^5 and 10^6 devices through the binary route
+	$(BIN)/python -m benchmarks.service_large
 
 include deploy/clients.mk deploy/image.mk deploy/supply.mk
 

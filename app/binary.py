@@ -46,10 +46,11 @@ def answer_binary_plan(service: Service, body: bytes) -> Response:
     arrays = read_arrays(body, service.settings.binary_limit)
     parameters = BinaryParameters.model_validate_json(arrays["parameters"].astype(np.uint8).tobytes())
     query = parameters.query(_network(arrays), service.settings)
-    result = counted(service, make_plan(query), perf_counter() - begin)
+    parsed = perf_counter() - begin
+    result = counted(service, make_plan(query), parsed)
     begin = perf_counter()
     archive = _archive(service, result)
-    service.metrics.stage("encode", perf_counter() - begin)
+    service.metrics.stages({"encode": perf_counter() - begin})
     return Response(archive, media_type=NPZ)
 
 

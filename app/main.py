@@ -25,6 +25,7 @@ from app.readiness import warm_up
 from app.routers import ROUTERS
 from app.settings import Settings
 from app.store import Store
+from app.telemetry import tracing
 
 __all__ = ["create_app"]
 
@@ -64,7 +65,7 @@ def _service(settings: Settings) -> Service:
         budget=settings.body_budget,
         retry_after=settings.retry_after,
     )
-    metrics = Metrics()
+    metrics = Metrics(tracing(settings.otlp_endpoint))
     metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)
     metrics.watch("fedsift_queue_depth", "Admitted requests that wait for a thread.", lambda: pool.waiting)
     store = Store(settings.database_url)
@@ -106,3 +107,4 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await loading
     await asyncio.to_thread(service.pool.shut_down)
     service.store.close()
+    await asyncio.to_thread(service.metrics.tracing.close)

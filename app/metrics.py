@@ -1,9 +1,11 @@
 """Prometheus metrics of one process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.registry import Collector
+
+from app.telemetry import NoTracing, Tracing
 
 __all__ = ["Metrics"]
 
@@ -12,10 +14,12 @@ _GAPS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1)
 
 
 class Metrics:
-    """Requests, seconds by stage, gaps and the queue's depth, in a registry of their own."""
+    """Requests, seconds by stage, gaps and the queue's depth, in a registry of their own; stages are traced too."""
 
-    def __init__(self) -> None:
+    def __init__(self, tracing: Tracing | None = None) -> None:
+        self.tracing = NoTracing() if tracing is None else tracing
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self._requests = Counter(
             "fedsift_requests_total", "Requests.", ["method", "route", "status"], registry=self.registry
         )
@@ -43,9 +47,11 @@ class Metrics:
         self._requests.labels(method, route, str(status)).inc()
         self._latency.labels(route).observe(seconds)
 
-    def stage(self, stage: str, seconds: float) -> None:
-        """Time a stage: queue, parse, sample, solve, encode."""
-        self._stages.labels(stage).observe(seconds)
+    def stages(self, seconds: Mapping[str, float]) -> None:
+        """Time stages that followed one another and end now: queue, parse, sample, solve, encode."""
+        for stage, length in seconds.items():
+            self._stages.labels(stage).observe(length)
+        self.tracing.stages(seconds)
 
     def plan(self, status: str, relative_gap: float) -> None:
         """Count a plan and its gap."""

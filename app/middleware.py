@@ -59,22 +59,25 @@ class Surroundings:
                     await _discard(receive_noting)
             await send(message)
 
-        try:
-            await self._app(scope, receive_noting, send_with_headers)
-        except Exception:
-            _faults.exception("unforeseen failure")
-            if status == 0:
-                await internal_error()(scope, receive, send_with_headers)
-        finally:
-            self._note(scope, status, time.perf_counter() - begin)
+        with self._metrics.tracing.request(scope) as traced:
+            try:
+                await self._app(scope, receive_noting, send_with_headers)
+            except Exception:
+                _faults.exception("unforeseen failure")
+                if status == 0:
+                    await internal_error()(scope, receive, send_with_headers)
+            finally:
+                traced.update(self._note(scope, status, time.perf_counter() - begin))
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+    def _note(self, scope: Scope, status: int, seconds: float) -> dict[str, str | int]:
+        """Count and log the request; returns what a trace says of it."""
         # The route's template, not the path: ids do not belong in metrics.
         route = getattr(scope.get("route"), "path", "(none)")
         method = scope["method"] if scope["method"] in _METHODS else "(other)"
         self._metrics.request(method, route, status, seconds)
         fields = {"method": method, "route": route, "status": status, "ms": round(1000 * seconds, 2)}
         _log.info("request", extra={"fields": fields})
+        return {"http.request.method": method, "http.route": route, "http.response.status_code": status}
 
 
 _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH"})

@@ -11,6 +11,7 @@ from app.diagnosis import diagnose
 from app.gate import JSON, Service
 from app.planning import PlanResult, make_plan
 from app.problems import InvalidRequestError, NotFoundError
+from app.schemas.arrays import read_model
 from app.schemas.diagnosis import DiagnosisOut
 from app.schemas.plan import PlanOut, PlanRequest
 from app.store.plans import KeptPlan, PlanStore
@@ -26,7 +27,7 @@ def new_id(kind: str) -> str:
 def answer_plan(service: Service, owner: str, body: bytes) -> Response:
     """Parse, plan (or only diagnose), encode."""
     begin = perf_counter()
-    request = PlanRequest.model_validate_json(body)
+    request = read_model(PlanRequest, body)
     query = request.to_domain(service.settings)
     parsed = perf_counter() - begin
     if request.dry_run:
@@ -60,8 +61,7 @@ def counted(service: Service, result: PlanResult, parsed: float) -> PlanResult:
     if objective is None or gap is None or not math.isfinite(objective + gap):
         raise InvalidRequestError.at("/network", "its numbers are too far apart to compute with")
     result = PlanResult(plan, result.state, result.scores, {"parse": parsed, **result.seconds})
-    for stage, seconds in result.seconds.items():
-        service.metrics.stage(stage, seconds)
+    service.metrics.stages(result.seconds)
     service.metrics.plan(plan.status.value, gap)
     return result
 
@@ -70,5 +70,5 @@ def encoded(service: Service, answer: BaseModel) -> bytes:
     """The answer as JSON; absent fields are left out."""
     begin = perf_counter()
     text = answer.__pydantic_serializer__.to_json(answer, exclude_none=True)
-    service.metrics.stage("encode", perf_counter() - begin)
+    service.metrics.stages({"encode": perf_counter() - begin})
     return text

@@ -4,6 +4,8 @@ Threads do, since the compiled kernels and zlib release the GIL; more processes 
 """
 
 import asyncio
+import contextvars
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -73,7 +75,9 @@ class WorkPool:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run the work in a thread; the event loop goes on."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        # With the caller's context: the request's id in logs, and its trace.
+        call = functools.partial(contextvars.copy_context().run, work)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
     def shut_down(self) -> None:
         """Take no more, finish what was accepted."""

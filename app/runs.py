@@ -17,6 +17,7 @@ from app.gate import JSON, Service
 from app.planning import PlanQuery, make_plan, solve_period
 from app.plans import counted, encoded, new_id
 from app.problems import ConflictError, InvalidRequestError, NotFoundError
+from app.schemas.arrays import read_model
 from app.schemas.plan import RunRequest, merged
 from app.schemas.run import AggregationRequest, PeriodOut, RunList, RunOut
 from app.store import PeriodRecord, RunRecord
@@ -37,7 +38,7 @@ __all__ = [
 def create_run(service: Service, owner: str, body: bytes) -> Response:
     """Plan the first period and keep the run."""
     begin = perf_counter()
-    request = RunRequest.model_validate_json(body)
+    request = read_model(RunRequest, body)
     query = request.to_domain(service.settings)
     result = make_plan(query, steps=query.aggregation_period)
     counted_result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
@@ -76,7 +77,7 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     if before is None:
         raise _not_found()
 
-    original = RunRequest.model_validate_json(service.store.run_request(run_id))
+    original = read_model(RunRequest, service.store.run_request(run_id))
     query = _query_now(service, run, original, request)
     state, gradient = _read(before.state)
     gradient = gradient.observe(request.gradient_norm, run.aggregation_period)
@@ -130,7 +131,7 @@ def find_run(service: Service, owner: str, run_id: str) -> RunRecord | None:
 
 def query_so_far(service: Service, run: RunRecord) -> tuple[PlanQuery, list[bytes]]:
     """A run's query with every change told so far, and the answers to its periods, in order."""
-    original = RunRequest.model_validate_json(service.store.run_request(run.id))
+    original = read_model(RunRequest, service.store.run_request(run.id))
     last = service.store.last_aggregations([run.id]).get(run.id, 0)
     found = [service.store.find_period(run.id, k) for k in range(last + 1)]
     return _query_with(service, run, original, []), [period.answer for period in found if period is not None]

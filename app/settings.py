@@ -84,6 +84,9 @@ class Settings(BaseSettings):
         600.0, gt=0, description="Seconds after which a follower of events is sent away, to come back where it was."
     )
     cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from; none by default.")
+    otlp_endpoint: str = Field(
+        "", description="OTLP/HTTP collector for traces, as `http://host:4318` (extra `telemetry`); none by default."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What to log.")
 
     @property

@@ -13,6 +13,7 @@ import numpy as np
 from app.gate import Service
 from app.problems import InfeasibleError, InvalidRequestError
 from app.runs import find_run, query_so_far
+from app.schemas.arrays import read_model
 from app.schemas.plan import PlanRequest
 from app.schemas.pointers import located
 from app.schemas.validation import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest
@@ -101,7 +102,7 @@ def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
     kept = PlanStore(service.store).find(owner, plan_id)
     if kept is None:
         raise InvalidRequestError.at("/source/id", "you have kept no plan of this id; plans are kept with `keep`")
-    query = PlanRequest.model_validate_json(kept.request).to_domain(service.settings)
+    query = read_model(PlanRequest, kept.request).to_domain(service.settings)
     answer = json.loads(kept.answer)
     period = query.aggregation_period
     aggregations = max(1, math.ceil(query.horizon / period))

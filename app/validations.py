@@ -127,12 +127,19 @@ def cancel(service: Service, owner: str, validation_id: str) -> ValidationOut:
     return show(service, owner, validation_id)
 
 
-def open_stream(service: Service, owner: str, validation_id: str) -> None:
-    """Whether this validation can be followed now."""
-    _find(service, owner, validation_id)
+def open_stream(service: Service, owner: str, validation_id: str, after: int) -> bool:
+    """Whether there is, or will be, anything to tell after this event.
+
+    Raises:
+        OverloadedError: too many follow something already.
+    """
+    record = _find(service, owner, validation_id)
+    if record.state in _ENDED and after >= record.last_event:
+        return False
     if service.streams >= service.settings.event_streams:
         retry = {"Retry-After": str(service.settings.retry_after)}
         raise OverloadedError("too many followers; try again later", headers=retry)
+    return True
 
 
 async def follow(service: Service, validation_id: str, after: int) -> AsyncIterator[bytes]:

@@ -36,11 +36,18 @@ class ServerProcess:
 
     def resident_mebibytes(self) -> float | None:
         """Resident memory, where /proc tells."""
+        return self._memory("VmRSS")
+
+    def peak_mebibytes(self) -> float | None:
+        """The most resident memory so far, where /proc tells."""
+        return self._memory("VmHWM")
+
+    def _memory(self, name: str) -> float | None:
         status = Path(f"/proc/{self.process.pid}/status")
         if not status.exists():
             return None
-        line = next(line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmRSS"))
-        return int(line.split()[1]) / 1024
+        line = next(line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith(name))
+        return round(int(line.split()[1]) / 1024, 1)
 
 
 @contextmanager

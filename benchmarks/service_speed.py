@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from app.planning import make_plan
+from app.schemas.arrays import read_model
 from app.schemas.plan import PlanRequest
 from app.settings import Settings
 from benchmarks.http_load import Load, closed_loop, exchange, message, percentile
@@ -68,7 +69,7 @@ def request_body(n_devices: int, sample_size: int = 6, horizon: int = 75) -> byt
 
 def _cases(server: ServerProcess, empty: ServerProcess, n_devices: int, requests: int) -> list[dict[str, Any]]:
     body = request_body(n_devices)
-    query = PlanRequest.model_validate_json(body).to_domain(Settings())
+    query = read_model(PlanRequest, body).to_domain(Settings())
     expected = make_plan(query).plan
     answer = json.loads(asyncio.run(_ask(server.port, body)))
     if answer["sampled"] != expected.sampled.tolist() or not np.isclose(

@@ -8,6 +8,7 @@ In a closed loop: `start` once, then `advance` for each aggregation period with 
 from what was observed.
 """
 
+from solver.batch import SetPlans, plan_sets
 from solver.bound import ConvergenceBound, LossConstants, convergence_bound
 from solver.eligibility import Obstacle, eligible_devices, obstacles
 from solver.errors import FedsiftError, InvalidInputError
@@ -39,6 +40,7 @@ __all__ = [
     "Period",
     "Plan",
     "Schedule",
+    "SetPlans",
     "Status",
     "StepPlan",
     "StepProblem",
@@ -52,6 +54,7 @@ __all__ = [
     "observed_decay",
     "obstacles",
     "plan_offloading",
+    "plan_sets",
     "save_network",
     "solve_fast",
     "solve_many",

@@ -1,54 +1,93 @@
-"""`fedsift plan`: a plan on the command line, from the same JSON that the service takes."""
+"""`fedsift plan`: a plan on the command line, from a request as the service takes it or from a bare network."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from app.planning import InfeasiblePlanError, PlanTooLargeError, make_plan
-from app.problems import InfeasibleError, InvalidRequestError, ServiceError
-from app.schemas.plan import PlanOut, PlanRequest
-from app.schemas.pointers import refusal
+from app.diagnosis import diagnose
+from app.planning import InfeasiblePlanError, PlanQuery, RefusedPlanError, make_plan
+from app.problems import InfeasibleError, InvalidRequestError, MalformedError, ServiceError
+from app.schemas.arrays import read_model
+from app.schemas.diagnosis import DiagnosisOut
+from app.schemas.plan import PlanOut, PlanParameters, PlanRequest
+from app.schemas.pointers import located, refusal
 from app.settings import Settings
+from solver import load_network
 
 __all__ = ["plan"]
 
 
 def plan(
-    network: Annotated[Path, typer.Argument(help="A request as POST /v1/plans takes it; - reads standard input.")],
+    network: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON as POST /v1/plans takes it, or its `network` alone, or a network as .npz; - reads JSON from "
+            "standard input."
+        ),
+    ],
+    sample_size: Annotated[int | None, typer.Option("-s", "--sample-size", help="How many devices train.")] = None,
+    horizon: Annotated[int | None, typer.Option("-t", "--horizon", help="Steps to plan.")] = None,
+    sampler: Annotated[str | None, typer.Option(help="Who chooses the devices.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For samplers that draw.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only diagnose the network.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer the service would give.")] = False,
 ) -> None:
-    """Choose devices and plan their offloading."""
+    """Choose devices and plan their offloading. Options win over what the file says."""
+    given = {"sample_size": sample_size, "horizon": horizon, "sampler": sampler, "seed": seed}
+    options = {name: value for name, value in given.items() if value is not None}
     try:
-        text = typer.get_binary_stream("stdin").read() if str(network) == "-" else network.read_bytes()
+        answer = _answer(network, options, dry_run=dry_run)
     except OSError as error:
         typer.echo(f"{network}: {error.strerror}", err=True)
         raise typer.Exit(2) from error
-    try:
-        answer = _planned(text)
     except ServiceError as error:
         _explain(error, as_json=as_json)
         raise typer.Exit(1) from error
     if as_json:
         typer.echo(answer.__pydantic_serializer__.to_json(answer, exclude_none=True).decode())
+    elif isinstance(answer, DiagnosisOut):
+        _show_diagnosis(answer)
     else:
         _show(answer)
 
 
-def _planned(text: bytes) -> PlanOut:
+def _answer(path: Path, options: dict[str, Any], *, dry_run: bool) -> PlanOut | DiagnosisOut:
     try:
-        request = PlanRequest.model_validate_json(text)
-        result = make_plan(request.to_domain(Settings()))
+        query, output, asked = _from_archive(path, options) if path.suffix == ".npz" else _from_json(path, options)
+        if dry_run or asked:
+            return DiagnosisOut.from_domain(diagnose(query))
+        return PlanOut.from_domain("local", make_plan(query), output)
     except ValidationError as error:
         raise refusal(error) from None
     except InfeasiblePlanError as error:
         raise InfeasibleError(str(error), error.obstacles) from error
-    except PlanTooLargeError as error:
+    except RefusedPlanError as error:
         raise InvalidRequestError.at(f"/{error.field}", str(error)) from error
-    return PlanOut.from_domain("local", result, request.output)
+
+
+def _from_archive(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:
+    with located({}):
+        network = load_network(path)
+    parameters = PlanParameters.model_validate(options)
+    return parameters.query(network, Settings()), parameters.output, False
+
+
+def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:
+    text = typer.get_binary_stream("stdin").read() if str(path) == "-" else path.read_bytes()
+    try:
+        content = json.loads(text)
+    except ValueError:
+        raise MalformedError("the file is not valid JSON") from None
+    if isinstance(content, dict):
+        bare = "devices" in content and "network" not in content
+        text = json.dumps({**({"network": content} if bare else content), **options}).encode()
+    request = read_model(PlanRequest, text)
+    return request.to_domain(Settings()), request.output, request.dry_run
 
 
 def _explain(error: ServiceError, *, as_json: bool) -> None:
@@ -79,3 +118,20 @@ def _show(answer: PlanOut) -> None:
             f"{step.relative_gap:.1e}",
         )
     console.print(table)
+
+
+def _show_diagnosis(found: DiagnosisOut) -> None:
+    console = Console()
+    console.print("a plan exists" if found.feasible else "no plan exists: too few devices can be sampled")
+    table = Table("what", "count", "first of them")
+    table.add_row("devices", str(found.n_devices), "")
+    table.add_row("links", str(found.n_links), "")
+    table.add_row("can be sampled", str(found.eligible), "")
+    table.add_row("connected parts", str(found.connectivity.components), "")
+    groups: dict[str, BaseModel] = {"without links": found.connectivity.isolated, **dict(found.tight)}
+    for name, group in groups.items():
+        label = name if name.startswith("without") else f"tight {name}"
+        table.add_row(label, str(group.count), ", ".join(map(str, group.devices)))  # type: ignore[attr-defined]
+    console.print(table)
+    for one in found.obstacles:
+        console.print(f"device {one.device}, step {one.step}: {one.reason}")

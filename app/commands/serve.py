@@ -9,6 +9,7 @@ from app.jobs.supervisor import Supervisor
 from app.logs import set_up_logs
 from app.settings import Settings
 from app.store import Store, StoreError
+from app.telemetry import TelemetryError, tracing
 
 __all__ = ["serve"]
 
@@ -23,6 +24,7 @@ def serve(
     given = {"host": host, "port": port, "processes": processes, "workers": workers}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     refuse_open_door(settings)
+    refuse_missing_telemetry(settings)
     set_up_logs(settings.log_level)
     settings.export()
     supervisor = Supervisor(settings.workers, settings.shutdown_grace)
@@ -45,6 +47,15 @@ def _listen(settings: Settings) -> None:
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_grace,
     )
+
+
+def refuse_missing_telemetry(settings: Settings) -> None:
+    """Do not start without the traces that were asked for."""
+    try:
+        tracing(settings.otlp_endpoint).close()
+    except TelemetryError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from error
 
 
 def refuse_open_door(settings: Settings) -> None:

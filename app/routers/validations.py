@@ -38,7 +38,8 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `state` and `round`, numbered from 1; the data of each is a JSON object.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
+    },
+    204: {"description": "It has ended, and there is nothing to tell after that event."},
 }
 
 
@@ -106,6 +107,7 @@ async def follow_validation(
 ) -> Response:
     """From the event after `Last-Event-ID` on; ends with the validation, or after a while: then come back."""
     service: Service = request.app.state.service
-    await asyncio.to_thread(validations.open_stream, service, owner, validation_id)
+    if not await asyncio.to_thread(validations.open_stream, service, owner, validation_id, last_event_id):
+        return Response(status_code=204)  # what makes browsers stop coming back
     stream = validations.follow(service, validation_id, last_event_id)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

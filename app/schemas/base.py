@@ -1,8 +1,11 @@
 """What all models share: strict, finite, no unknown fields, and lists that stop at their first error."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, WithJsonSchema
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
 __all__ = [
     "LARGEST",
@@ -24,10 +27,23 @@ Measure = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 # The ranges of bulk numbers are checked on whole arrays, which is faster than one by one; the schema says them here.
 _Index = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0, "exclusiveMaximum": 2**31})]
 _Cell = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": LARGEST})]
+
+
+def _or_array(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """Arrays come from `app.schemas.arrays` and hold numbers already."""
+    return value if isinstance(value, np.ndarray) else validate(value)
+
+
 # A million bad cells make one error, not a million.
-Indices = Annotated[list[_Index], FailFast()]
-Measures = Annotated[list[_Cell], FailFast()]
-Matrix = Annotated[list[Measures], FailFast()]
+if TYPE_CHECKING:
+    Indices = Sequence[int] | NDArray[np.int64]
+    Measures = Sequence[float] | NDArray[np.float64]
+    Matrix = Sequence[Sequence[float]] | NDArray[np.float64]
+else:
+    _Numbers = Annotated[list[_Cell], FailFast()]
+    Indices = Annotated[list[_Index], FailFast(), WrapValidator(_or_array)]
+    Measures = Annotated[_Numbers, WrapValidator(_or_array)]
+    Matrix = Annotated[list[_Numbers], FailFast(), WrapValidator(_or_array)]
 
 
 class RequestModel(BaseModel):

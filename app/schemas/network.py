@@ -14,9 +14,9 @@ from solver import Devices, Links, Network
 __all__ = ["DeviceChanges", "DeviceColumns", "LinkTopology", "MatrixTopology", "NetworkIn", "Topology", "indices"]
 
 
-def column(values: list[float], pointer: str) -> NDArray[np.float64]:
+def column(values: Measures, pointer: str) -> NDArray[np.float64]:
     """The numbers as an array, each zero or at least the smallest accepted one."""
-    return checked(np.array(values, dtype=np.float64), pointer)
+    return checked(np.asarray(values, dtype=np.float64), pointer)
 
 
 def checked(array: NDArray[np.float64], pointer: str) -> NDArray[np.float64]:
@@ -30,10 +30,10 @@ def checked(array: NDArray[np.float64], pointer: str) -> NDArray[np.float64]:
     return array
 
 
-def indices(values: list[int], pointer: str, n_devices: int) -> NDArray[np.int64]:
+def indices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:
     """The numbers as an array, each that of a device."""
     try:
-        array = np.array(values, dtype=np.int64)
+        array = np.asarray(values, dtype=np.int64)
     except OverflowError:
         raise InvalidRequestError.at(pointer, f"must be below the number of devices, {n_devices}") from None
     bad = (array < 0) | (array >= n_devices)
@@ -66,8 +66,10 @@ class DeviceColumns(RequestModel):
 COLUMNS = ("data", "processing_capacity", "processing_cost", "receive_capacity", "transmit_budget")
 
 
-def rows(values: list[list[float]], pointer: str) -> NDArray[np.float64]:
+def rows(values: Matrix, pointer: str) -> NDArray[np.float64]:
     """A matrix from rows of equal length."""
+    if isinstance(values, np.ndarray):
+        return checked(values, pointer)
     widths = {len(row) for row in values}
     if len(widths) > 1:
         raise InvalidRequestError.at(pointer, "must have rows of equal length")

@@ -12,7 +12,7 @@ from app.schemas.base import AnswerModel, Indices, Measure, Optional, RequestMod
 from app.schemas.network import DeviceChanges, NetworkIn, Topology, indices
 from app.schemas.pointers import located
 from app.settings import Settings
-from sampler import DEFAULT_SAMPLER, sampler_names
+from sampler import DEFAULT_SAMPLER, UnknownSamplerError, find_sampler, objective_names, sampler_names
 from solver import Change, GradientModel, Network, Schedule, StepPlan
 
 __all__ = [
@@ -148,15 +148,25 @@ class PlanParameters(RequestModel):
             raise InvalidRequestError.at("/horizon", f"must be at most {settings.max_horizon}")
         if self.sample_size > n_devices:
             raise InvalidRequestError.at("/sample_size", f"must be at most the number of devices, {n_devices}")
-        if self.sampler not in sampler_names():
-            raise InvalidRequestError.at("/sampler", f"must be one of {', '.join(sampler_names())}")
+        _find_sampler(self.sampler)
         if self.output == "matrix" and n_devices**2 * self.horizon > settings.max_answer_numbers:
             raise InvalidRequestError.at("/output", "matrices of that size over that horizon are too large an answer")
         if self.sampled is not None and len(self.sampled) != self.sample_size:
             raise InvalidRequestError.at("/sampled", f"must name sample_size = {self.sample_size} devices")
 
 
-def _devices(values: list[int], pointer: str, n_devices: int) -> NDArray[np.int64]:
+def _find_sampler(name: str) -> None:
+    try:
+        find_sampler(name)
+    except UnknownSamplerError as error:
+        # In our own words: the error's would echo the caller's.
+        objectives = f"and of those that search, NAME:OBJECTIVE with one of {', '.join(objective_names())}"
+        raise InvalidRequestError.at(
+            "/sampler", f"must be one of {', '.join(sampler_names())}; {objectives}"
+        ) from error
+
+
+def _devices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:
     devices = indices(values, pointer, n_devices)
     if len(np.unique(devices)) != devices.size:
         raise InvalidRequestError.at(pointer, "names a device twice")
@@ -238,7 +248,10 @@ class PlanSummary(AnswerModel):
     """What a plan, or a period of one, comes to; means and worst values are over its steps."""
 
     sampled: list[int] = Field(description="In the order of choice.")
-    scores: list[float] = Field(description="The sampler's, in the order of `sampled`; empty for a fixed set.")
+    scores: list[float] = Field(
+        description="The sampler's, in the order of `sampled`; empty where it chose nothing: for a fixed set, and in a "
+        "run's later periods."
+    )
     status: PlanStatus
     objective: float
     sampling_term: float

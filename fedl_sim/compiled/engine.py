@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from fedl_sim.compiled.cnn import cnn_epoch, cnn_evaluate, cnn_gradient
 from fedl_sim.compiled.feedforward import feedforward_epoch, feedforward_evaluate, feedforward_gradient
+from fedl_sim.compiled.rounds import feedforward_rounds
 from fedl_sim.engine import Evaluation, GradientMoments, Indices
 from fedl_sim.images import Images
 from fedl_sim.models import Cnn, FloatArray, Mlp, Model, initial_parameters, parameter_count
@@ -60,6 +61,28 @@ class CompiledEngine:
             trained = cnn_epoch(w, *data, batch_size, rate, learning_rate, np.uint64(key))
         else:
             trained = feedforward_epoch(w, *data, batch_size, learning_rate)
+        return trained
+
+    def train_rounds(
+        self,
+        parameters: FloatArray,
+        indices: Indices,
+        slots: Indices,
+        held: Indices,
+        priority: NDArray[np.float64],
+        *,
+        period: int,
+        batch_size: int,
+        learning_rate: float,
+    ) -> FloatArray:
+        """Return w after a whole small run (eqs. 2 and 3) of a model without dropout; see `feedforward_rounds`."""
+        if isinstance(self.model, Cnn):
+            raise TypeError("a CNN trains epoch by epoch: its dropout needs keys")
+        w = self._checked(parameters, indices, self.train)
+        dims, pixels, scale, shift, labels, _ = self._data(self.train, indices)
+        trained: FloatArray = feedforward_rounds(
+            w, dims, pixels, scale, shift, labels, indices, slots, held, priority, period, batch_size, learning_rate
+        )
         return trained
 
     def gradient(self, parameters: FloatArray, indices: Indices) -> GradientMoments:

@@ -1,10 +1,12 @@
 """API keys, ownership and where the server may listen."""
 
+import concurrent.futures
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,27 @@ def test_keys_are_needed_and_runs_belong_to_them(tmp_path: Path) -> None:
         assert client.post(f"{run}/aggregations", json=aggregation, headers=theirs).status_code == 404
         assert client.get(f"{run}/aggregations/0", headers=theirs).status_code == 404
         assert one["key"] not in server.log.read_text()
+
+
+def test_a_key_with_too_much_under_way_waits_while_others_are_served(tmp_path: Path) -> None:
+    one, two = make_key(tmp_path, "one"), make_key(tmp_path, "two")
+    slow = random_request(2, 60, horizon=400, sample_size=10, solver="cvxpy", time_limit=3)
+    settings = {"auth": "required", "key_concurrency": "1", "threads": "2", "retry_after": "7"}
+    with running_server(tmp_path, **settings) as server, server.client() as client:
+        mine, theirs = {"x-api-key": one["key"]}, {"x-api-key": two["key"]}
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            job = pool.submit(client.post, "/v1/plans", json=slow, headers=mine)
+            while "fedsift_admitted 1.0" not in client.get("/metrics").text:
+                time.sleep(0.01)
+            refused = client.post("/v1/plans", json=random_request(1, 10), headers=mine)
+            served = client.post("/v1/plans", json=random_request(1, 10), headers=theirs)
+            assert not job.done()
+            assert job.result().status_code == 200
+        assert refused.status_code == 429
+        assert refused.headers["retry-after"] == "7"
+        assert refused.json()["type"] == "urn:fedsift:problem:too-many-requests"
+        assert served.status_code == 200
+        assert client.post("/v1/plans", json=random_request(1, 10), headers=mine).status_code == 200
 
 
 def test_only_digests_are_kept(tmp_path: Path) -> None:

@@ -24,19 +24,31 @@ def test_health_and_readiness(client: httpx.Client) -> None:
         "solver": "ok",
         "draining": False,
         "queue": 0,
+        "validations": "no_workers",
+        "workers": 0,
     }
 
 
 def test_a_store_that_is_away_makes_it_unready_but_plans_go_on(tmp_path: Path) -> None:
     with running_server(tmp_path) as server, server.client() as client:
-        (tmp_path / "fedsift.db").rename(tmp_path / "moved.db")
-        for leftover in tmp_path.glob("fedsift.db-*"):
-            leftover.unlink()
+        away = tmp_path / "away"
+        away.mkdir()
+        for file in tmp_path.glob("fedsift.db*"):
+            file.rename(away / file.name)
         (tmp_path / "fedsift.db").mkdir()
-        seen = {client.get("/readyz").status_code for _ in range(20)}
-        answers = [client.post("/v1/runs", json=random_request(1, 10)).status_code for _ in range(4)]
-        assert 500 not in seen | set(answers)
+        unready = client.get("/readyz")
+        assert unready.status_code == 503
+        assert unready.json()["store"] != "ok"
+        for answer in (client.post("/v1/runs", json=random_request(1, 10)), client.get("/v1/runs")):
+            assert answer.status_code == 503
+            assert answer.json()["type"] == "urn:fedsift:problem:store-unavailable"
+            assert answer.headers["retry-after"]
         assert client.post("/v1/plans", json=random_request(1, 10)).status_code == 200
+        (tmp_path / "fedsift.db").rmdir()
+        for file in away.iterdir():
+            file.rename(tmp_path / file.name)
+        assert client.get("/readyz").status_code == 200
+        assert client.post("/v1/runs", json=random_request(1, 10)).status_code == 201
 
 
 def test_metrics_count_by_route_and_never_by_id(client: httpx.Client) -> None:
@@ -110,6 +122,36 @@ def test_a_full_queue_turns_callers_away_and_recovers(tmp_path: Path) -> None:
         assert refused.headers["retry-after"] == "1"
         assert refused.json()["type"] == "urn:fedsift:problem:overloaded"
         assert client.post("/v1/plans", json=random_request(2, 10)).status_code == 200
+
+
+def test_a_browser_from_a_named_origin_is_answered_and_no_other(tmp_path: Path) -> None:
+    with running_server(tmp_path, cors_origins='["https://studio.example"]') as server, server.client() as client:
+        asked = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+        allowed = client.options("/v1/plans", headers={"origin": "https://studio.example", **asked})
+        assert allowed.status_code == 200
+        assert allowed.headers["access-control-allow-origin"] == "https://studio.example"
+        assert "x-request-id" in allowed.headers
+        other = client.options("/v1/plans", headers={"origin": "https://other.example", **asked})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def test_several_processes_share_their_runs(tmp_path: Path) -> None:
+    with running_server(tmp_path, processes="2") as server, server.client() as client:
+        run = client.post("/v1/runs", json=random_request(1, 10, horizon=200)).headers["location"]
+
+        def advance(k: int) -> int:
+            # A connection each, since a process keeps those it accepted; busy, so that both processes accept some.
+            with server.client() as mine:
+                mine.post("/v1/plans", json=random_request(k, 80, horizon=100))
+                return mine.post(f"{run}/aggregations", json={"aggregation": 1, "gradient_norm": 1.0}).status_code
+
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            answers = list(pool.map(advance, range(36)))
+        assert set(answers) == {200}
+        assert client.get(run).json()["aggregation"] == 1
+    lines = [json.loads(line) for line in server.log.read_text().splitlines()]
+    served = {line["process"] for line in lines if line.get("route") == "/v1/runs/{run_id}/aggregations"}
+    assert len(served) == 2
 
 
 def test_shutdown_finishes_what_was_accepted(tmp_path: Path) -> None:

@@ -69,6 +69,23 @@ def test_a_fixed_set_and_a_limited_one(client: httpx.Client) -> None:
     assert len(limited["scores"]) == 3
 
 
+def test_label_counts_are_a_matrix_with_a_row_per_device(client: httpx.Client) -> None:
+    request = random_request(5, 15)
+    columns = request["network"]["devices"]
+    rng = np.random.default_rng(0)
+    columns["label_counts"] = rng.integers(0, 50, (15, 4)).tolist()
+    check_plan(request, plan(client, request))
+    for counts, pointer, reason in (
+        ([[1.0, 2.0]] * 14, "/network/devices/label_counts", "must have shape 15×?, has 14×2"),
+        ([[1.0]] * 14 + [[1.0, 2.0]], "/network/devices/label_counts", "must have rows of equal length"),
+        ([[1.0, 2.0]] * 14 + [[1.0, -2.0]], "/network/devices/label_counts/14/1", "must be 0 or from 1e-12 to 1e+12"),
+    ):
+        columns["label_counts"] = counts
+        answer = client.post("/v1/plans", json=request)
+        assert answer.status_code == 422
+        assert answer.json()["errors"] == [{"pointer": pointer, "detail": reason}]
+
+
 def test_a_seed_decides(client: httpx.Client) -> None:
     drawn = [plan(client, random_request(6, 30, sampler="random", seed=seed))["sampled"] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1]

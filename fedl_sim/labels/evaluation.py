@@ -1,0 +1,67 @@
+"""How good a sampler's sets are among all candidate sets of realisations it has never seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.labels.record import LabelledRealisation
+from fedl_sim.randomness import stream
+from sampler.base import Sampler, SamplingProblem
+from solver.network import Devices, Network
+from solver.schedule import Schedule
+
+__all__ = ["HELD_OUT_SEED", "TUNING_SEED", "Score", "judge", "percentiles", "problem_of"]
+
+# Seeds below the first are for training, those from it on for choosing between ways to train, and those from the second
+# on for judging what was chosen; training refuses to leave its own.
+TUNING_SEED = 1_000_000
+HELD_OUT_SEED = 2_000_000
+
+
+@dataclass(frozen=True)
+class Score:
+    """A sampler's mean percentile and its standard error: 0 is the best of all sets, ½ what random sets get."""
+
+    mean: float
+    error: float
+    realisations: int
+
+
+def problem_of(record: LabelledRealisation, *, reveal_labels: bool = True) -> SamplingProblem:
+    """The sampling problem of a realisation, with or without its devices' label counts."""
+    network = record.network
+    if not reveal_labels:
+        network = Network(_without_labels(network), network.links)
+    return SamplingProblem.of(
+        Schedule.of(network), record.sample_size, horizon=record.family.horizon, offloading=record.kind.offloading
+    )
+
+
+def percentiles(
+    sampler: Sampler,
+    records: Sequence[LabelledRealisation],
+    label: str,
+    *,
+    draws: int = 1,
+    reveal_labels: bool = True,
+) -> NDArray[np.float64]:
+    """Return each realisation's percentile of the sampler's set; the mean over `draws` for those that draw lots."""
+    values = np.zeros(len(records))
+    for row, record in enumerate(records):
+        problem = problem_of(record, reveal_labels=reveal_labels)
+        for draw in range(draws):
+            chosen = sampler(problem, stream(record.seed, "judge", record.sample_size, draw))
+            values[row] += record.percentile(chosen.sampled, label) / draws
+    return values
+
+
+def judge(values: NDArray[np.float64]) -> Score:
+    """Summarise percentiles, or differences of percentiles, over realisations."""
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    return Score(float(values.mean()), error, len(values))
+
+
+def _without_labels(network: Network) -> Devices:
+    return replace(network.devices, label_counts=None)

@@ -1,0 +1,131 @@
+"""Labelled realisations on disk: what is there, what is missing, and making the rest.
+
+A folder holds one family's records, `<label>/S<S>/<seed>.npz`, each written at once; whatever ends a run, the next
+one makes only what is missing.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import joblib
+
+from fedl_sim.errors import SimulationError
+from fedl_sim.fanout import fan_out
+from fedl_sim.labels.label import label
+from fedl_sim.labels.record import LabelledRealisation, load_record, record_path, save_record
+from fedl_sim.labels.settings import Family
+
+__all__ = ["LABELS", "LabelFolder", "LabelJob"]
+
+LABELS = ("fedl", "surrogate")
+
+OnRecord = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class LabelJob:
+    """One realisation to label."""
+
+    seed: int
+    sample_size: int
+
+
+@dataclass(frozen=True)
+class LabelFolder:
+    """A folder for one family.
+
+    Attributes:
+        path: where it is; made when the first record is.
+        family: whose records it holds.
+    """
+
+    path: Path
+    family: Family
+
+    def __post_init__(self) -> None:
+        about = self.path / "family.json"
+        wanted = self.family.to_lists()
+        if about.exists():
+            found = json.loads(about.read_text(encoding="utf-8"))
+            if found != wanted:
+                differing = sorted(k for k in wanted.keys() | found.keys() if wanted.get(k) != found.get(k))
+                raise SimulationError(
+                    f"{self.path} holds labels of another family: {', '.join(differing)} differ; name another folder"
+                )
+
+    def jobs(self, sample_sizes: Iterable[int], seeds: Sequence[int]) -> list[LabelJob]:
+        """List realisations seed by seed: a run stopped early has about as many for each sample size."""
+        sizes = tuple(sample_sizes)
+        return [LabelJob(seed, size) for seed in seeds for size in sizes]
+
+    def missing(self, jobs: Sequence[LabelJob], kind: str) -> list[LabelJob]:
+        """Return those whose record is not there."""
+        return [job for job in jobs if not self.record(job, kind).exists()]
+
+    def record(self, job: LabelJob, kind: str) -> Path:
+        """Return where a record lies; one that was trained has the surrogate too."""
+        trained = record_path(self._of("fedl"), job.sample_size, job.seed)
+        if kind == "surrogate" and trained.exists():
+            return trained
+        return record_path(self._of(kind), job.sample_size, job.seed)
+
+    def load(self, jobs: Iterable[LabelJob], kind: str) -> list[LabelledRealisation]:
+        """Read records.
+
+        Raises:
+            SimulationError: one is missing or damaged.
+        """
+        records = []
+        for job in jobs:
+            path = self.record(job, kind)
+            if not path.exists():
+                raise SimulationError(f"there is no {path}: label the realisations first")
+            records.append(load_record(path))
+        return records
+
+    def generate(
+        self,
+        jobs: Sequence[LabelJob],
+        kind: str,
+        *,
+        processes: int = 1,
+        dask: str | None = None,
+        on_record: OnRecord | None = None,
+    ) -> int:
+        """Label what is missing among the jobs; return how many that was. The result is the same for any fan-out.
+
+        Records come back to this process, which writes them: workers elsewhere need no common disk.
+        """
+        missing = self.missing(jobs, kind)
+        if not missing:
+            return 0
+        self._introduce()
+        calls = (joblib.delayed(label)(self.family, j.seed, j.sample_size, fedl=kind == "fedl") for j in missing)
+        for record in _records(fan_out(calls, processes=processes, dask=dask)):
+            save_record(record, self._of(kind))
+            if on_record is not None:
+                on_record()
+        return len(missing)
+
+    def _of(self, kind: str) -> Path:
+        if kind not in LABELS:
+            raise ValueError(f"label must be one of {', '.join(LABELS)}, is {kind!r}")
+        return self.path / kind
+
+    def _introduce(self) -> None:
+        about = self.path / "family.json"
+        if not about.exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            draft = about.with_suffix(f".{os.getpid()}.part")
+            draft.write_text(json.dumps(self.family.to_lists(), indent=1) + "\n", encoding="utf-8")
+            draft.replace(about)
+
+
+def _records(results: Iterable[object]) -> Iterator[LabelledRealisation]:
+    for result in results:
+        if not isinstance(result, LabelledRealisation):
+            raise TypeError(f"a worker answered with {type(result).__name__}")
+        yield result

@@ -1,0 +1,78 @@
+"""From (family, seed, S) to a labelled realisation: a pure function."""
+
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from fedl_sim.datasets import DataSet, load_data_set
+from fedl_sim.engine import Engine
+from fedl_sim.engines import make_engine
+from fedl_sim.labels.record import LabelledRealisation
+from fedl_sim.labels.settings import Family, Kind, kind_of
+from fedl_sim.labels.training import Course
+from fedl_sim.realisation import Realisation, realise
+from solver.batch import SetPlans, plan_sets
+from solver.eligibility import eligible_devices
+from solver.network import Links, Network
+
+__all__ = ["candidate_sets", "label", "realisation_of"]
+
+
+def realisation_of(family: Family, seed: int) -> tuple[Kind, Realisation]:
+    """Draw the network of a seed and the data behind it."""
+    kind = kind_of(family, seed)
+    return kind, realise(kind.realisation(family), _data_set(family.data_set), seed)
+
+
+def candidate_sets(network: Network, sample_size: int, horizon: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    """All sets of S devices that can be sampled, in lexicographic order: C(10, S) rows where everybody can.
+
+    Raises:
+        ValueError: fewer than S devices can be sampled.
+    """
+    able = np.flatnonzero(eligible_devices(network, horizon))
+    if not 1 <= sample_size <= len(able):
+        raise ValueError(f"sample_size must lie in 1..{len(able)}, the devices that can be sampled, is {sample_size}")
+    return np.array(list(combinations(able.tolist(), sample_size)), np.int64)
+
+
+def label(family: Family, seed: int, sample_size: int, *, fedl: bool = True) -> LabelledRealisation:
+    """Plan, and with `fedl` train, every candidate set of a realisation.
+
+    The surrogate is eq. (26) averaged over the horizon, with ‖∇F̄‖ = γ = 1 as a plan without observations has
+    them; FedL is trained on what that very plan moves.
+    """
+    kind, realisation = realisation_of(family, seed)
+    network = realisation.network
+    sets = candidate_sets(network, sample_size, family.horizon)
+    # Without offloading nothing moves: the same network without its links.
+    moving = network if kind.offloading else Network(network.devices, Links.none())
+    plans: SetPlans = plan_sets(moving, sets, horizon=family.horizon)
+    loss = accuracy = None
+    if fedl:
+        data = _data_set(family.data_set)
+        course = Course.of(family, realisation, data, _engine(family.model, family.data_set))
+        loss, accuracy = course.train_sets(plans, seed)
+    return LabelledRealisation(
+        family=family,
+        seed=seed,
+        kind=kind,
+        network=network,
+        sets=sets,
+        surrogate=plans.objective,
+        sampled_data=plans.sampled_data,
+        fedl_loss=loss,
+        fedl_accuracy=accuracy,
+    )
+
+
+# A process labels many realisations of few data sets.
+@lru_cache(maxsize=2)
+def _data_set(name: str) -> DataSet:
+    return load_data_set(name)
+
+
+@lru_cache(maxsize=2)
+def _engine(model: str, data_set: str) -> Engine:
+    return make_engine("compiled", model, _data_set(data_set))

@@ -1,0 +1,138 @@
+"""A labelled realisation and its file: plain arrays in an .npz, no pickle."""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.errors import SimulationError
+from fedl_sim.labels.settings import Family, Kind
+from solver.network import DEVICE_COLUMNS, Devices, Links, Network
+
+__all__ = ["LabelledRealisation", "load_record", "record_path", "save_record"]
+
+_LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRealisation:
+    """A small network and how good each of its B candidate sets is; smaller is better, except accuracy.
+
+    Attributes:
+        family, seed: with S, what decides everything here.
+        kind: what the seed drew.
+        network: what samplers see (with label counts and all links, also where nothing is offloaded).
+        sets: (B, S) every candidate set, lexicographic.
+        surrogate: (B,) eq. (26) after optimised offloading, mean over the horizon.
+        sampled_data: (B, S) D_i(T) as planned.
+        fedl_loss, fedl_accuracy: (B,) on the test split after the last aggregation; None if not trained.
+    """
+
+    family: Family
+    seed: int
+    kind: Kind
+    network: Network
+    sets: NDArray[np.int64]
+    surrogate: NDArray[np.float64]
+    sampled_data: NDArray[np.float64]
+    fedl_loss: NDArray[np.float64] | None = None
+    fedl_accuracy: NDArray[np.float64] | None = None
+
+    @property
+    def sample_size(self) -> int:
+        """S."""
+        return int(self.sets.shape[1])
+
+    def values(self, label: str) -> NDArray[np.float64]:
+        """What sets are judged by: `surrogate` or `fedl`, smaller is better.
+
+        Raises:
+            ValueError: another word, or FedL was not trained here.
+        """
+        if label == "surrogate":
+            return self.surrogate
+        if label != "fedl":
+            raise ValueError(f"label must be fedl or surrogate, is {label!r}")
+        if self.fedl_loss is None:
+            raise ValueError(f"FedL was not trained on realisation {self.seed}")
+        return self.fedl_loss
+
+    def percentile(self, sampled: NDArray[np.int64], label: str) -> float:
+        """Rank of a set among all candidates: 0 is the best, 1 the worst, ½ the mean over all sets.
+
+        Equal values share the middle of their ranks.
+
+        Raises:
+            ValueError: it is no candidate set.
+        """
+        match = np.flatnonzero(np.all(self.sets == np.sort(sampled), axis=1))
+        if len(match) == 0:
+            raise ValueError("the devices are no candidate set of this realisation")
+        values = self.values(label)
+        own = values[match[0]]
+        if len(values) == 1:
+            return 0.0
+        better = float((values < own).sum() + 0.5 * ((values == own).sum() - 1))
+        return better / (len(values) - 1)
+
+
+def record_path(folder: Path, sample_size: int, seed: int) -> Path:
+    """Where the record of a seed and a sample size lies."""
+    return folder / f"S{sample_size}" / f"{seed:08d}.npz"
+
+
+def save_record(record: LabelledRealisation, folder: Path) -> Path:
+    """Write a record under its own name; a process killed meanwhile leaves no half a file."""
+    path = record_path(folder, record.sample_size, record.seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays: dict[str, Any] = {name: getattr(record.network.devices, name) for name in DEVICE_COLUMNS}
+    arrays |= {name: getattr(record.network.links, name) for name in _LINK_COLUMNS}
+    arrays |= {"sets": record.sets.astype(np.int16), "surrogate": record.surrogate, "sampled_data": record.sampled_data}
+    for name in ("fedl_loss", "fedl_accuracy"):
+        if getattr(record, name) is not None:
+            arrays[name] = getattr(record, name)
+    if record.network.devices.label_counts is not None:
+        arrays["label_counts"] = record.network.devices.label_counts
+    about = {"format": 1, "seed": record.seed, "kind": asdict(record.kind), "family": record.family.to_lists()}
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def load_record(path: Path) -> LabelledRealisation:
+    """Read what `save_record` wrote.
+
+    Raises:
+        SimulationError: the file is no record.
+    """
+    try:
+        # Opened here: numpy would leave a file that is no archive open.
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        about = json.loads(str(arrays["about"]))
+        devices = Devices(**{name: arrays[name] for name in DEVICE_COLUMNS}, label_counts=arrays.get("label_counts"))
+        return LabelledRealisation(
+            family=Family.from_lists(about["family"]),
+            seed=int(about["seed"]),
+            kind=Kind(**about["kind"]),
+            network=Network(devices, Links(**{name: arrays[name] for name in _LINK_COLUMNS})),
+            sets=arrays["sets"].astype(np.int64),
+            surrogate=arrays["surrogate"],
+            sampled_data=arrays["sampled_data"],
+            fedl_loss=arrays.get("fedl_loss"),
+            fedl_accuracy=arrays.get("fedl_accuracy"),
+        )
+    except (BadZipFile, ValueError, EOFError, KeyError, TypeError) as error:
+        raise SimulationError(f"{path} is no labelled realisation: {error}") from error

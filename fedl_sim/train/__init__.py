@@ -1,0 +1,1 @@
+"""`fedsift train`: label realisations, train the samplers' networks on them, judge them on others."""

@@ -1,0 +1,91 @@
+"""What the networks are trained on, free of torch: examples, options, and what training leaves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solver.network import Network
+
+__all__ = ["Example", "RankStates", "Trained", "TrainingOptions"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A network's features π (N, U), its links, and the target distribution over devices (N,), which sums to 1."""
+
+    network: Network
+    features: FloatArray
+    target: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class RankStates:
+    """Moments of a search on networks of one size, for the ranking network.
+
+    Attributes:
+        features: (B, N, U).
+        propagation: (B, N, N) D̃^(−1/2) Ã D̃^(−1/2).
+        target: (B, N) which device should come next, as a distribution.
+        free: (B, N) who can.
+    """
+
+    features: FloatArray
+    propagation: FloatArray
+    target: FloatArray
+    free: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How to train.
+
+    Attributes:
+        hidden: O, and further hidden widths.
+        epochs: passes over the examples.
+        learning_rate: of Adam.
+        weight_decay: of Adam.
+        batch_size: examples of a step; None takes all at once.
+        validation_share: of the examples, the last ones; the weights of the epoch that did best on them are kept.
+        seed: draws the first weights, and the batches.
+    """
+
+    hidden: tuple[int, ...] = (16,)
+    epochs: int = 400
+    learning_rate: float = 0.02
+    weight_decay: float = 1e-5
+    batch_size: int | None = None
+    validation_share: float = 0.15
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.hidden or min(*self.hidden, self.epochs) < 1:
+            raise ValueError("hidden widths and epochs must be at least 1")
+        if self.learning_rate <= 0 or not 0 < self.validation_share < 1:
+            raise ValueError("learning_rate must be positive and validation_share lie in (0, 1)")
+
+    def held(self, examples: int) -> int:
+        """How many of the examples validate.
+
+        Raises:
+            ValueError: fewer than two, so that none is left to train on or to validate with.
+        """
+        held = max(1, round(self.validation_share * examples))
+        if examples - held < 1:
+            raise ValueError(f"training needs at least two examples, there are {examples}")
+        return held
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """Weights of every layer, the epoch they are of, and validation losses before training and at that epoch."""
+
+    layers: tuple[FloatArray, ...]
+    epoch: int
+    first_loss: float
+    validation_loss: float

@@ -1,0 +1,100 @@
+"""The sampler `gcn_rank`: a variant beside the paper's, made since that one's scores do not lower the FedL loss.
+
+Where `gcn_branch` scores devices once and lets percentile rules name the candidates, this one scores them anew for each
+pick, given who is picked already, and every device that can be sampled is a candidate. Each layer is
+
+    H' = ReLU([H, D̃^(−1/2) Ã D̃^(−1/2) H, 1] W)
+
+so that a device's own features are not mixed with its neighbours' by one and the same matrix, and the features
+(`sampler.gcn.rank_features`) say what offloading could bring and what the picked devices hold already.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.base import SamplingProblem, Selection
+from sampler.gcn.forward import Propagation, log_softmax
+from sampler.gcn.rank_features import RankView
+from sampler.gcn.weights import GENERAL, Weights, load_weights
+from sampler.trace import SHOWN_CANDIDATES, Pick
+
+__all__ = ["GcnRank", "rank_logits"]
+
+FloatArray = NDArray[np.float64]
+
+RULE = "highest rank"
+
+
+def rank_logits(features: FloatArray, propagate: Propagation, layers: Sequence[FloatArray]) -> FloatArray:
+    """Return every device's logit from its features (N, U)."""
+    hidden = features
+    for depth, W in enumerate(layers):
+        width = hidden.shape[1]
+        own, neighbours, constant = W[:width], W[width : 2 * width], W[-1]
+        # Propagate whichever is narrower, before or after the weights: it is the same product.
+        narrow = width <= W.shape[1]
+        gathered = propagate(hidden) @ neighbours if narrow else propagate(hidden @ neighbours)
+        hidden = hidden @ own + gathered + constant
+        if depth + 1 < len(layers):
+            hidden = np.maximum(hidden, 0.0)
+    return hidden[:, 0]
+
+
+class GcnRank:
+    """A GCN that ranks the next device given those picked, on richer features; scores are its log-probabilities."""
+
+    def __init__(self, weights: Weights | None = None) -> None:
+        """Use these weights; default: those of the package."""
+        self._weights = weights
+
+    @property
+    def weights(self) -> Weights:
+        """The network in use.
+
+        Raises:
+            WeightsError: the package holds none.
+        """
+        return load_weights("rank", GENERAL) if self._weights is None else self._weights
+
+    @property
+    def provenance(self) -> dict[str, str | float]:
+        """Where the weights come from."""
+        return dict(self.weights.provenance)
+
+    def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+        """Pick device after device; chance breaks exact ties."""
+        view, propagate = RankView(problem), Propagation(problem.schedule.network)
+        layers = self.weights.layers
+        picks = []
+        for _ in range(problem.sample_size):
+            logits = rank_logits(view.features(), propagate, layers)
+            pick = _best(np.flatnonzero(view.free), logits, generator, view.picked)
+            view.pick(pick.device)
+            picks.append(pick)
+        return Selection(
+            np.array([pick.device for pick in picks], np.int64),
+            np.array([pick.score for pick in picks]),
+            tuple(picks),
+        )
+
+
+def _best(pool: NDArray[np.int64], logits: FloatArray, generator: np.random.Generator, picked: Sequence[int]) -> Pick:
+    scores = log_softmax(logits[pool])
+    ties = np.flatnonzero(scores == scores.max())
+    best = int(ties[0] if len(ties) == 1 else generator.choice(ties))
+    shown = np.argsort(-scores, kind="stable")[:SHOWN_CANDIDATES]
+    shown = np.concatenate([[best], shown[shown != best]])[:SHOWN_CANDIDATES]
+    return Pick(
+        device=int(pool[best]),
+        score=float(scores[best]),
+        rule=RULE,
+        previous=picked[-1] if picked else None,
+        percentile=None,
+        threshold=None,
+        n_candidates=len(pool),
+        candidates=tuple(pool[shown].tolist()),
+        candidate_scores=tuple(scores[shown].tolist()),
+        tied=len(ties),
+    )

@@ -1,0 +1,142 @@
+"""What the ranking network sees of a device when some are picked already.
+
+Beyond the paper's columns: how much data a device could come to hold, what it shares with the devices picked so far
+along its links, which of its senders they compete for, and, where label counts are known, what it would add to the
+mixture. All is relative to the network's other devices, so weights transfer across sizes and units.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.base import SamplingProblem
+from sampler.gcn.features import standardised
+from sampler.reach import attainable_counts, link_reach
+
+__all__ = ["RANK_FEATURES", "RankView"]
+
+FloatArray = NDArray[np.float64]
+
+_RELATIVE = (
+    "data",
+    "attainable",
+    "growth",
+    "covered_elsewhere",
+    "covered_here",
+    "in_links",
+    "gain",
+    "own_gain",
+    "mixture_match",
+    "overlap",
+    "own_overlap",
+)
+_PLAIN = (
+    "similarity_to_picked",
+    "similarity_of_picked",
+    "linked_to_picked",
+    "inflow_from_picked",
+    "inflow_contested",
+    "outflow_to_picked",
+    "picked",
+    "offloading",
+    "labels_known",
+    "sampled_share",
+    "progress",
+)
+RANK_FEATURES = (*_RELATIVE, *_PLAIN)
+
+
+class RankView:
+    """A sampling problem as the ranking network sees it; `pick` moves on to the next step."""
+
+    def __init__(self, problem: SamplingProblem) -> None:
+        network = problem.schedule.network
+        devices, links = network.devices, network.links
+        n = len(network)
+        horizon = problem.horizon if problem.offloading else 0
+        self._problem = problem
+        self._labels = devices.label_counts is not None
+        held = devices.data[:, None] if devices.label_counts is None else np.asarray(devices.label_counts)
+        self._own = held / max(held.sum() / n, 1e-300)
+        self._counts = attainable_counts(network, horizon) / max(held.sum() / n, 1e-300)
+        self._share = held.sum(axis=0) / max(held.sum(), 1e-300)
+        self._flow = link_reach(network, horizon) * devices.data[links.source]
+        self._inflow = _sums(links.target, self._flow, n)
+        self._outflow = _sums(links.source, self._flow, n)
+        attainable = self._counts.sum(axis=1)
+        in_links = np.diff(network.incoming).astype(np.float64)
+        covered_here = _sums(links.target, links.similarity, n)
+        self._static = np.stack(
+            [
+                devices.data,
+                attainable,
+                attainable / np.maximum(self._own.sum(axis=1), 1e-300),
+                _sums(links.source, links.similarity, n),
+                covered_here / np.maximum(in_links, 1),
+                in_links,
+            ],
+            axis=1,
+        )
+        self.free = np.zeros(n, np.bool_)
+        self.free[problem.candidates] = True
+        self.picked: list[int] = []
+        self._dynamic = np.zeros((n, 7))
+        self._busy = np.zeros(n, np.bool_)
+        self._total = np.zeros(self._counts.shape[1])
+        self._own_total = np.zeros(self._counts.shape[1])
+
+    def pick(self, device: int) -> None:
+        """Take a device into the set."""
+        network = self._problem.schedule.network
+        links = network.links
+        into = slice(network.incoming[device], network.incoming[device + 1])
+        senders = links.source[into]
+        out = np.flatnonzero(links.source == device)
+        receivers = links.target[out]
+        dynamic = self._dynamic
+        dynamic[senders, 0] = np.maximum(dynamic[senders, 0], links.similarity[into])
+        dynamic[receivers, 1] = np.maximum(dynamic[receivers, 1], links.similarity[out])
+        dynamic[senders, 2] = 1.0
+        dynamic[receivers, 2] = 1.0
+        dynamic[receivers, 3] += _ratio(self._flow[out], self._inflow[receivers])
+        self._busy[senders] = True
+        contested = _sums(links.target, self._flow * self._busy[links.source], len(network))
+        dynamic[:, 4] = _ratio(contested, self._inflow)
+        dynamic[senders, 5] += _ratio(self._flow[into], self._outflow[senders])
+        dynamic[device, 6] = 1.0
+        self._total = self._total + self._counts[device]
+        self._own_total = self._own_total + self._own[device]
+        self.free[device] = False
+        self.picked.append(device)
+
+    def features(self) -> FloatArray:
+        """Return (N, U) in the order of `RANK_FEATURES`, as things stand."""
+        n = len(self.free)
+        mixture = np.zeros((n, 5))
+        if self._labels:
+            after = self._total + self._counts
+            mixture[:, 0] = np.sqrt(self._share * after).sum(axis=1)
+            own_after = self._own_total + self._own
+            mixture[:, 1] = np.sqrt(self._share * own_after).sum(axis=1)
+            mixture[:, 2] = mixture[:, 0] / np.sqrt(np.maximum(after.sum(axis=1), 1e-300))
+            mixture[:, 3] = _overlap(after, self._share)
+            mixture[:, 4] = _overlap(own_after, self._share)
+        relative = standardised(np.concatenate([self._static, mixture], axis=1))
+        size = self._problem.sample_size
+        facts = (float(self._problem.offloading), float(self._labels), size / n, len(self.picked) / size)
+        return np.concatenate([relative, self._dynamic, np.tile(facts, (n, 1))], axis=1)
+
+
+def _overlap(counts: FloatArray, share: FloatArray) -> FloatArray:
+    """Σ_c min(mixture_c, π_c): one minus the total variation between a device's row of counts and π."""
+    mixture = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+    overlap: FloatArray = np.minimum(mixture, share).sum(axis=1)
+    return overlap
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+
+def _sums(index: NDArray[np.int64], values: FloatArray, n: int) -> FloatArray:
+    """Add values up by index."""
+    return np.bincount(index, values, minlength=n).astype(np.float64, copy=False)

@@ -1,0 +1,62 @@
+"""The samplers `gcn_branch` and `random_branch`: one branch search, two sources of scores."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sampler.base import SamplingProblem, Selection
+from sampler.branch import branch_search
+from sampler.errors import WeightsError
+from sampler.gcn.features import device_features
+from sampler.gcn.forward import Propagation, gcn_scores
+from sampler.gcn.weights import GENERAL, PAPER_SIZES, Weights, load_weights, weights_name
+
+__all__ = ["GcnBranch", "sample_by_random_branch"]
+
+
+class GcnBranch:
+    """The paper's method (Sec. IV): a trained GCN scores the devices, a branch search picks them; scores are log Γ."""
+
+    def __init__(self, weights: Mapping[str, Weights] | None = None) -> None:
+        """Use these weights by name (`s3` … `s6`, and `general` for any other S); default: those of the package."""
+        self._weights = weights
+
+    def weights_for(self, sample_size: int) -> Weights:
+        """Return the model that serves this sample size.
+
+        Raises:
+            WeightsError: there is none.
+        """
+        return self._named(weights_name(sample_size))
+
+    @property
+    def provenance(self) -> dict[str, str | float]:
+        """Where the weights come from, all models in one flat table of `s3.label`, `s3.realisations` and so on."""
+        return {
+            f"{name}.{key}": value
+            for name in (*map(weights_name, PAPER_SIZES), GENERAL)
+            for key, value in self._named(name).provenance.items()
+        }
+
+    def _named(self, name: str) -> Weights:
+        if self._weights is None:
+            return load_weights("gcn", name)
+        found = self._weights.get(name, self._weights.get(GENERAL))
+        if found is None:
+            raise WeightsError(
+                f"there are no weights {name!r} and no general ones: {', '.join(self._weights) or 'none'}"
+            )
+        return found
+
+    def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+        """Score, then branch."""
+        network = problem.schedule.network
+        weights = self.weights_for(problem.sample_size)
+        features = device_features(network, problem.sample_size, weights.features)
+        scores = gcn_scores(features, Propagation(network), weights.layers)
+        return branch_search(problem, scores, generator)
+
+
+def sample_by_random_branch(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+    """Branch as `gcn_branch` does, on random scores: what the GCN must beat to be worth its training."""
+    return branch_search(problem, generator.random(len(problem.schedule.network)), generator)

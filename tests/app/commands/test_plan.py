@@ -1,0 +1,112 @@
+"""`fedsift plan`, called as a person would."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from app.cli import build_cli
+from solver import save_network
+from solver.instances import random_network
+from tests.app.requests import check_plan, random_request
+
+CLI = build_cli(only="plan")
+REQUEST = random_request(1, 12)
+
+
+def fedsift(*arguments: str, text: str | None = None) -> Any:
+    # Wide enough that no table cell is cut.
+    return CliRunner(env={"COLUMNS": "200"}).invoke(CLI, ["plan", *arguments], input=text)
+
+
+@pytest.fixture
+def request_file(tmp_path: Path) -> Path:
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(REQUEST))
+    return path
+
+
+def test_json_is_the_services_answer(request_file: Path) -> None:
+    answer = json.loads(fedsift(str(request_file), "--json").stdout)
+    check_plan(REQUEST, answer)
+    from_input = json.loads(fedsift("-", "--json", text=json.dumps(REQUEST)).stdout)
+    assert from_input["sampled"] == answer["sampled"]
+
+
+def test_a_table_shows_every_step(request_file: Path) -> None:
+    shown = fedsift(str(request_file)).stdout
+    answer = json.loads(fedsift(str(request_file), "--json").stdout)
+    assert f"sampled devices {', '.join(map(str, answer['sampled']))}: optimal" in shown
+    rows = [line for line in shown.splitlines() if line.startswith("│")]
+    assert len(rows) == REQUEST["horizon"]
+    assert f"{answer['steps'][0]['objective']:.6g}" in rows[0]
+
+
+def test_options_win_over_the_file(request_file: Path) -> None:
+    answer = json.loads(
+        fedsift(str(request_file), "-s", "2", "-t", "4", "--sampler", "random", "--seed", "5", "--json").stdout
+    )
+    check_plan({**REQUEST, "sample_size": 2, "horizon": 4}, answer)
+    other = json.loads(fedsift(str(request_file), "-s", "2", "--sampler", "random", "--seed", "6", "--json").stdout)
+    assert len(answer["steps"]) == 4
+    assert answer["sampled"] != other["sampled"]
+
+
+def test_a_bare_network_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "network.json"
+    path.write_text(json.dumps(REQUEST["network"]))
+    check_plan(REQUEST, json.loads(fedsift(str(path), "-s", "3", "-t", "6", "--json").stdout))
+
+
+def test_a_network_archive_will_do(tmp_path: Path) -> None:
+    import numpy as np
+
+    path = tmp_path / "network.npz"
+    save_network(random_network(np.random.default_rng(1), 12, link_probability=0.3), path)
+    answer = json.loads(fedsift(str(path), "-s", "3", "-t", "2", "--json").stdout)
+    assert len(answer["sampled"]) == 3
+    path.write_bytes(b"nonsense")
+    refused = fedsift(str(path), "-s", "3", "-t", "2")
+    assert refused.exit_code == 1
+    assert "is not a network file" in refused.stderr
+
+
+def test_a_dry_run_diagnoses(request_file: Path) -> None:
+    answer = json.loads(fedsift(str(request_file), "--dry-run", "--json").stdout)
+    assert (answer["kind"], answer["n_devices"], answer["feasible"]) == ("diagnosis", 12, True)
+    assert "a plan exists" in fedsift(str(request_file), "--dry-run").stdout
+    asked = fedsift("-", "--json", text=json.dumps({**REQUEST, "dry_run": True}))
+    assert json.loads(asked.stdout)["kind"] == "diagnosis"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"sample_size": 13}, "/sample_size: must be at most the number of devices, 12"),
+        ({"sampler": "best"}, "/sampler: must be one of"),
+        ({"horizon": None}, "/horizon:"),
+    ],
+)
+def test_what_is_wrong_is_named(change: dict[str, Any], words: str) -> None:
+    refused = fedsift("-", text=json.dumps({**REQUEST, **change}))
+    assert refused.exit_code == 1
+    assert words in refused.stderr
+    problem = json.loads(fedsift("-", "--json", text=json.dumps({**REQUEST, **change})).stdout)
+    assert problem["type"] == "urn:fedsift:problem:invalid"
+
+
+def test_an_infeasible_request_names_the_devices() -> None:
+    network = {**REQUEST["network"], "devices": {**REQUEST["network"]["devices"], "data": [0.0] * 12}}
+    refused = fedsift("-", text=json.dumps({**REQUEST, "network": network}))
+    assert refused.exit_code == 1
+    assert "device 0, step 1: holds no data" in refused.stderr
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    missing = fedsift(str(tmp_path / "none.json"))
+    assert missing.exit_code == 2
+    assert "No such file" in missing.stderr
+    assert fedsift("-", text="{").exit_code == 1
+    assert fedsift("-", text="[]").exit_code == 1
