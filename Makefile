@@ -12,7 +12,7 @@ BROWSER_ARGS ?= -n 0
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test test-browser check format install install-dev lock bench-solver bench-fedl bench-service bench-overload bench-large clean
+.PHONY: help serve test test-browser check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -23,12 +23,12 @@ $(BIN)/python:
 
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[worker]'
-	$(BIN)/python -m solver.warm_up
+	$(BIN)/python -m sampler.warm_up
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m solver.warm_up
+	$(BIN)/python -m sampler.warm_up
 	@touch $@ $(VENV)/.serve
 
 install: $(VENV)/.serve ## Install what serving needs into .venv
@@ -61,12 +61,20 @@ lock: ## Pin every dependency anew from a fresh environment into constraints.txt
 	{ echo '# Every version this project is tested with, made by `make lock`. Install with: pip install -c constraints.txt'; \
 	  build/lock/bin/python -m pip freeze --exclude fedsift | sed 's/+cpu$$//'; } > constraints.txt
 
+openapi: $(VENV)/.dev ## Write the OpenAPI documents, 3.1 and 3.0, into docs/
+	$(BIN)/fedsift openapi > docs/openapi.json
+	$(BIN)/fedsift openapi --version 3.0 > docs/openapi-3.0.json
+
 bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correctness first
 	$(BIN)/python -m benchmarks.solver_speed
+
+bench-sampler: $(VENV)/.dev ## Samplers: rank among all sets by surrogate and FedL, larger networks, latency (quick; --full: an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.sampler_quality
 
 # Flower pins its own web framework, so it gets an environment of its own; without it its numbers are null.
 build/flower/.ready:
 	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
+	  scikit-learn==1.9.1 \
 	  && touch $@
 
 bench-fedl: $(VENV)/.dev build/flower/.ready ## FedL rounds: compiled engine, plain PyTorch and Flower in one run
@@ -80,6 +88,8 @@ bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
 
 bench-large: $(VENV)/.dev ## Networks of 10^5 and 10^6 devices through the binary route
 	$(BIN)/python -m benchmarks.service_large
+
+include deploy/clients.mk deploy/image.mk deploy/supply.mk
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

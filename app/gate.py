@@ -12,7 +12,7 @@ from starlette.responses import Response
 from app.body import check_headers, decoded, read_body
 from app.keys import KeyRing
 from app.metrics import Metrics
-from app.planning import InfeasiblePlanError, PlanTooLargeError
+from app.planning import InfeasiblePlanError, RefusedPlanError
 from app.pool import WorkPool
 from app.problems import InfeasibleError, InvalidRequestError
 from app.schemas.pointers import refusal
@@ -68,7 +68,7 @@ async def process(
                 raise refusal(error) from None
             except InfeasiblePlanError as error:
                 raise InfeasibleError(str(error), error.obstacles) from error
-            except PlanTooLargeError as error:
+            except RefusedPlanError as error:
                 raise InvalidRequestError.at(f"/{error.field}", str(error)) from error
 
         return await service.pool.run(job)

@@ -7,7 +7,22 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from app.problems import PROBLEM_JSON
+from app.openapi_examples import add_examples
+from app.openapi_names import PREFIX, name_plainly
+from app.problems import (
+    PROBLEM_JSON,
+    ConflictError,
+    InvalidRequestError,
+    MalformedError,
+    NotFoundError,
+    OverloadedError,
+    ServiceError,
+    SlowBodyError,
+    TooLargeError,
+    TooManyRequestsError,
+    UnauthorisedError,
+    UnsupportedTypeError,
+)
 from app.schemas.plan import PlanRequest, RunRequest
 from app.schemas.problem import Problem
 from app.schemas.run import AggregationRequest
@@ -21,7 +36,7 @@ TAGS = [
     {"name": "validations", "description": "Experiments as durable jobs: train for real and compare."},
     {"name": "operations", "description": "Health, readiness, metrics."},
 ]
-_TEMPLATE = "#/components/schemas/{model}"
+_TEMPLATE = PREFIX + "{model}"
 _BODIES: tuple[type[BaseModel], ...] = (PlanRequest, RunRequest, AggregationRequest, ValidationRequest)
 _TITLES = {
     400: "Malformed",
@@ -35,6 +50,18 @@ _TITLES = {
     429: "Too many requests for this key",
     503: "Full, or shutting down",
 }
+_EXAMPLES: tuple[ServiceError, ...] = (
+    MalformedError("the body is not valid JSON"),
+    UnauthorisedError("send a known key in the header X-API-Key"),
+    NotFoundError("there is no such run"),
+    SlowBodyError("the body did not arrive within 30 s"),
+    ConflictError("the next aggregation is 2"),
+    TooLargeError("the body has more than 67108864 bytes"),
+    UnsupportedTypeError("send application/json"),
+    InvalidRequestError.at("/sample_size", "must be at most the number of devices, 3"),
+    TooManyRequestsError("32 requests of this key are under way"),
+    OverloadedError("64 requests are waiting"),
+)
 
 
 def reads(model: type[BaseModel]) -> dict[str, Any]:
@@ -45,10 +72,14 @@ def reads(model: type[BaseModel]) -> dict[str, Any]:
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The operation may answer with these problems."""
-    content = {PROBLEM_JSON: {"schema": {"$ref": _TEMPLATE.format(model=Problem.__name__)}}}
+    schema = {"$ref": _TEMPLATE.format(model=Problem.__name__)}
+    examples = {one.status.value: one.problem().model_dump(exclude_defaults=True) for one in _EXAMPLES}
     retry = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
     return {
-        status: {"description": _TITLES[status], "content": content}
+        status: {
+            "description": _TITLES[status],
+            "content": {PROBLEM_JSON: {"schema": schema, "example": examples[status]}},
+        }
         | ({"headers": retry} if status in {429, 503} else {})
         for status in statuses
     }
@@ -66,7 +97,9 @@ def document(app: FastAPI) -> dict[str, Any]:
         built["components"]["schemas"] = dict(sorted({**bodies["$defs"], **answers["$defs"], **schemas}.items()))
         if not app.state.service.settings.needs_key:
             _without_keys(built)
-        app.openapi_schema = built
+        named = name_plainly(built)
+        add_examples(named)
+        app.openapi_schema = named
     return app.openapi_schema
 
 

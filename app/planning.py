@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler import Pick, SamplingProblem, TooFewDevicesError, find_sampler
+from sampler import Pick, SamplingError, SamplingProblem, TooFewDevicesError, find_sampler
 from solver import (
     FedsiftError,
     GradientModel,
@@ -26,7 +26,7 @@ __all__ = [
     "InfeasiblePlanError",
     "PlanQuery",
     "PlanResult",
-    "PlanTooLargeError",
+    "RefusedPlanError",
     "choose",
     "make_plan",
     "solve_period",
@@ -48,8 +48,8 @@ class InfeasiblePlanError(FedsiftError):
         self.obstacles = found
 
 
-class PlanTooLargeError(FedsiftError):
-    """The plan would go beyond a limit; `field` is what to ask less of."""
+class RefusedPlanError(FedsiftError):
+    """The plan would go beyond a limit, or cannot be made as asked; `field` is what to ask otherwise."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)
@@ -105,17 +105,32 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
 
 
 def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
-    """The sampled devices, their scores, and why each was picked if the sampler tells; a fixed set has neither."""
+    """The sampled devices, their scores, and why each was picked if the sampler tells; a fixed set has neither.
+
+    Raises:
+        InfeasiblePlanError: too few devices can be sampled.
+        RefusedPlanError: the sampler cannot serve this network.
+    """
     if query.sampled is not None:
         return query.sampled, np.empty(0), ()
     allowed = _mask(query)
     try:
-        problem = SamplingProblem.of(query.schedule, query.sample_size, horizon=query.horizon, allowed=allowed)
+        problem = SamplingProblem.of(
+            query.schedule,
+            query.sample_size,
+            horizon=query.horizon,
+            allowed=allowed,
+            gradient=query.gradient,
+            gradient_noise=query.gradient_noise,
+        )
     except TooFewDevicesError as error:
         relevant = tuple(o for o in error.obstacles if allowed is None or allowed[o.device])
         detail = f"{error.asked} devices are to be sampled, {error.eligible} can be"
         raise InfeasiblePlanError(detail, relevant) from error
-    selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
+    try:
+        selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
+    except SamplingError as error:
+        raise RefusedPlanError("sampler", str(error)) from error
     return selection.sampled, selection.scores, selection.trace
 
 
@@ -124,7 +139,7 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
 
     Raises:
         InfeasiblePlanError: a sampled device cannot process what it holds.
-        PlanTooLargeError: more transfers, or links for the reference solver, than are allowed.
+        RefusedPlanError: more transfers, or links for the reference solver, than are allowed.
     """
     begin = perf_counter()
     _keep_limits(query, links_into(query.schedule, state.sampled), last - state.step)
@@ -141,9 +156,9 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
 
 def _keep_limits(query: PlanQuery, n_links: int, steps: int) -> None:
     if n_links * steps > query.max_transfers:
-        raise PlanTooLargeError("horizon", f"{n_links} links over {steps} steps are too large an answer")
+        raise RefusedPlanError("horizon", f"{n_links} links over {steps} steps are too large an answer")
     if query.solver == "cvxpy" and n_links > query.max_reference_links:
-        raise PlanTooLargeError("solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}")
+        raise RefusedPlanError("solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}")
 
 
 def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:

@@ -29,6 +29,7 @@ from fedl_sim.profiles import BUDGETS
 from fedl_sim.realisation import RealisationSettings, realise
 from fedl_sim.run import RunSettings
 from fedl_sim.schemes import scheme_names
+from fedl_sim.seeds import parse_seeds
 from fedl_sim.topology import RANDOM_TOPOLOGIES
 from sampler.errors import SamplingError
 from solver.errors import FedsiftError
@@ -106,7 +107,7 @@ def simulate(
                 threads=threads or max(1, cores // processes),
             ),
             schemes=tuple(name.strip() for name in schemes.split(",")),
-            seeds=_parse_seeds(seeds),
+            seeds=parse_seeds(seeds),
             target=target,
         )
         experiment = _with_progress(settings, processes, console)
@@ -176,16 +177,6 @@ def _realisation_settings(
         budget=budget,
         reveal_labels=reveal_labels,
     )
-
-
-def _parse_seeds(text: str) -> tuple[int, ...]:
-    try:
-        if ":" in text:
-            first, last = text.split(":")
-            return tuple(range(int(first), int(last)))
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(f"seeds must be numbers like 0,1,2 or a range like 0:5, not {text!r}") from None
 
 
 def _with_progress(settings: ExperimentSettings, processes: int, console: Console) -> Experiment:

@@ -18,7 +18,16 @@ from fedl_sim.records import AggregationRecord, SchemeRun
 from fedl_sim.run import RunSettings, run_scheme
 from fedl_sim.schemes import find_scheme, scheme_names
 
-__all__ = ["Experiment", "ExperimentSettings", "Job", "Progress", "experiment_document", "jobs_of", "simulate"]
+__all__ = [
+    "Experiment",
+    "ExperimentSettings",
+    "Job",
+    "Progress",
+    "experiment_document",
+    "jobs_of",
+    "run_job",
+    "simulate",
+]
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ def _run_all(
 ) -> Iterator[tuple[int, SchemeRun]]:
     if processes <= 1:
         for index, job in enumerate(jobs):
-            yield index, _run(settings, job, progress)
+            yield index, run_job(settings, job, progress)
         return
     parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
     for index, run in parallel(joblib.delayed(_run_indexed)(settings, i, job) for i, job in enumerate(jobs)):
@@ -134,10 +143,11 @@ def _run_all(
 
 
 def _run_indexed(settings: ExperimentSettings, index: int, job: Job) -> tuple[int, SchemeRun]:
-    return index, _run(settings, job, None)
+    return index, run_job(settings, job)
 
 
-def _run(settings: ExperimentSettings, job: Job, progress: Progress | None) -> SchemeRun:
+def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = None) -> SchemeRun:
+    """Run one scheme on one realisation; data sets, realisations and engines are kept for the next."""
     data = _data_set(settings.data_set)
     realisation = _realisation(settings.realisation, settings.data_set, job.seed)
 

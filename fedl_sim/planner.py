@@ -78,13 +78,19 @@ class Planner:
         self._seed = seed
         self._scheme = scheme
         self._state: HorizonState = start(self._schedule, sampled)
+        self._closed_loop = settings.closed_loop
         self._gradient: GradientModel | None = None
         self._noise = 1.0
         self._costs: dict[int, dict[tuple[int, int], float]] = {}
         self.worst_relative_gap = 0.0
 
     def observe(self, observation: Observation) -> None:
-        """Take in what the aggregation at the current step measured; α_k follows from two in a row."""
+        """Take in what the aggregation at the current step measured; α_k follows from two in a row.
+
+        In open loop only the first counts: the gradient is taken to stay as it was before training.
+        """
+        if self._gradient is not None and not self._closed_loop:
+            return
         self._noise = observation.gradient_noise
         if self._gradient is None:
             self._gradient = GradientModel(observation.gradient_norm)

@@ -45,6 +45,10 @@ class Profile:
         if self.speed <= 0 or self.power <= 0:
             raise ValueError("a profile's speed and power must be positive")
 
+    def spread(self, exponent: float) -> "Profile":
+        """The same board among boards that differ less (below 1) or more (above)."""
+        return Profile(self.name, self.speed**exponent, self.power**exponent)
+
 
 PROFILES = (
     Profile("Jetson Nano", speed=1.0, power=1.0),

@@ -9,7 +9,7 @@ from fedl_sim.datasets import DataSet
 from fedl_sim.errors import TopologyError
 from fedl_sim.node_link import load_node_link
 from fedl_sim.partition import Partition, partition_by_labels
-from fedl_sim.profiles import BUDGETS, DeviceColumns, device_columns, link_cost
+from fedl_sim.profiles import BUDGETS, PROFILES, DeviceColumns, device_columns, link_cost
 from fedl_sim.randomness import stream
 from fedl_sim.similarity import estimate_similarity, similar_radius
 from fedl_sim.topology import RANDOM_TOPOLOGIES, Topology, load_graphml, random_topology
@@ -33,6 +33,7 @@ class RealisationSettings:
         similarity_quantile: rule for ε₀, see `fedl_sim.similarity.similar_radius`.
         broadcast_size: datapoints in a device's broadcast sample.
         reveal_labels: give samplers the devices' label counts.
+        capacity_spread: how far boards differ, as a power of the profiles' speed and power: 0 not at all, 1 as listed.
     """
 
     n_devices: int | None = 100
@@ -44,6 +45,7 @@ class RealisationSettings:
     similarity_quantile: float = 0.05
     broadcast_size: int = 50
     reveal_labels: bool = True
+    capacity_spread: float = 1.0
 
     def __post_init__(self) -> None:
         if self.budget not in BUDGETS:
@@ -88,7 +90,8 @@ def realise(settings: RealisationSettings, data: DataSet, seed: int) -> Realisat
         labels_per_device=settings.labels_per_device,
     )
     mean = float(partition.sizes.mean())
-    columns = device_columns(n, mean, BUDGETS[settings.budget], stream(seed, "profiles"))
+    profiles = tuple(profile.spread(settings.capacity_spread) for profile in PROFILES)
+    columns = device_columns(n, mean, BUDGETS[settings.budget], stream(seed, "profiles"), profiles)
     radius = similar_radius(data.train, stream(seed, "radius"), quantile=settings.similarity_quantile)
     similarity = estimate_similarity(
         data.train,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fedl_sim.client import LocalUpdate, TrainingSettings, local_steps
 from fedl_sim.datasets import DataSet
 from fedl_sim.engine import Engine, Indices
+from fedl_sim.informed import INFORMED, sample_informed
 from fedl_sim.models import FloatArray
 from fedl_sim.offloading import Holdings
 from fedl_sim.planner import PeriodPlanner, Planner
@@ -32,12 +33,21 @@ OnAggregation = Callable[[AggregationRecord], None]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How long and with how many devices to train."""
+    """How long and with how many devices to train.
+
+    Attributes:
+        sample_size: S.
+        aggregations: K.
+        training: how devices train.
+        threads: devices that train at a time; the result does not depend on it.
+        closed_loop: plan with the gradient measured at each aggregation (Sec. III-C), not with the first alone.
+    """
 
     sample_size: int = 5
     aggregations: int = 10
     training: TrainingSettings = field(default_factory=TrainingSettings)
     threads: int = 1
+    closed_loop: bool = True
 
     def __post_init__(self) -> None:
         if min(self.sample_size, self.aggregations, self.threads) < 1:
@@ -61,9 +71,9 @@ class Totals:
 
 
 def sample_devices(
-    scheme: Scheme, realisation: Realisation, settings: RunSettings, *, seed: int, draw: int
+    scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
 ) -> NDArray[np.int64]:
-    """Choose who trains under this scheme."""
+    """Choose who trains under this scheme; the engine serves rivals that ask devices about a model."""
     schedule = realisation.conditions
     if scheme.sampler == EVERYBODY:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
@@ -72,6 +82,10 @@ def sample_devices(
     )
     # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
+    if scheme.sampler in INFORMED:
+        return sample_informed(
+            scheme.sampler, problem, realisation, engine, settings.training, seed=seed, generator=generator
+        ).sampled
     return find_sampler(scheme.sampler)(problem, generator).sampled
 
 
@@ -105,7 +119,7 @@ class SchemeLoop:
         planner: PeriodPlanner | None = None,
     ) -> None:
         if sampled is None:
-            sampled = sample_devices(scheme, realisation, settings, seed=seed, draw=draw)
+            sampled = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw)
         self._scheme = scheme
         self._realisation = realisation
         self._engine = engine

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from sampler.registry import DEFAULT_SAMPLER, sampler_names
+from fedl_sim.informed import INFORMED
+from sampler.errors import UnknownSamplerError
+from sampler.registry import DEFAULT_SAMPLER, find_sampler, sampler_names
 from solver.horizon import METHODS
 
 __all__ = ["PAPER_SCHEMES", "Scheme", "find_scheme", "scheme_names"]
@@ -16,7 +18,7 @@ class Scheme:
 
     Attributes:
         name: how it is called in results.
-        sampler: a registered sampler, or "all" for FedL on every device that can train.
+        sampler: a registered sampler, one of `fedl_sim.informed`, or "all" for FedL on every device that can train.
         offloading: a method of `solver.horizon`, "none" for no offloading.
         draws: how many selections to average over, for samplers that draw at random.
     """
@@ -55,7 +57,9 @@ def scheme_names() -> tuple[str, ...]:
 
 
 def find_scheme(name: str) -> Scheme:
-    """Return a scheme by name: the paper's, or SAMPLER, or SAMPLER+OFFLOADING for any registered sampler.
+    """Return a scheme by name: the paper's, or SAMPLER, or SAMPLER+OFFLOADING for any sampler.
+
+    A sampler that searches takes an objective too, as in `local_search:surrogate+fast`.
 
     >>> find_scheme("greedy+random").offloading
     'random'
@@ -63,8 +67,11 @@ def find_scheme(name: str) -> Scheme:
     if name in PAPER_SCHEMES:
         return PAPER_SCHEMES[name]
     sampler, _, offloading = name.partition("+")
-    if sampler not in sampler_names():
-        known = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in sampler_names())))
-        raise ValueError(f"unknown scheme {name!r}; known: {known}")
-    draws = PAPER_SCHEMES["random"].draws if sampler == "random" else 1
+    try:
+        if sampler not in INFORMED:
+            find_sampler(sampler)
+    except UnknownSamplerError as error:
+        known = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in (*sampler_names(), *INFORMED))))
+        raise ValueError(f"unknown scheme {name!r} ({error}); known: {known}") from error
+    draws = PAPER_SCHEMES["random"].draws if sampler.startswith("random") else 1
     return Scheme(name, sampler, offloading or "none", draws)

@@ -1,6 +1,6 @@
 """What every sampler is: network, sample size and random generator in, selection with scores out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sampler.errors import TooFewDevicesError
 from sampler.trace import Pick
 from solver.eligibility import eligible_devices, obstacles
+from solver.gradient import GradientModel
 from solver.schedule import Schedule
 
 __all__ = ["Sampler", "SamplingProblem", "Selection"]
@@ -26,6 +27,8 @@ class SamplingProblem:
         horizon: T, the steps that training will have.
         candidates: devices that can be sampled, ascending.
         offloading: whether data will be offloaded; without, devices train on their own data alone.
+        gradient: ‖∇F̄(t)‖ that eq. (26) reckons with.
+        gradient_noise: γ of eq. (26).
     """
 
     schedule: Schedule
@@ -33,6 +36,8 @@ class SamplingProblem:
     horizon: int
     candidates: NDArray[np.int64]
     offloading: bool = True
+    gradient: GradientModel = field(default_factory=GradientModel)
+    gradient_noise: float = 1.0
 
     @classmethod
     def of(
@@ -43,19 +48,23 @@ class SamplingProblem:
         horizon: int = 1,
         allowed: NDArray[np.bool_] | None = None,
         offloading: bool = True,
+        gradient: GradientModel | None = None,
+        gradient_noise: float = 1.0,
     ) -> "SamplingProblem":
         """Find the candidates, among the `allowed` devices if given.
 
         Raises:
             TooFewDevicesError: fewer than `sample_size` devices can be sampled.
         """
-        if sample_size < 1 or horizon < 1:
-            raise ValueError("sample_size and horizon must be at least 1")
+        for name, value in (("sample_size", sample_size), ("horizon", horizon)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, is {value}")
         able = eligible_devices(schedule, horizon)
         candidates = np.flatnonzero(able if allowed is None else able & allowed)
         if len(candidates) < sample_size:
             raise TooFewDevicesError(sample_size, len(candidates), obstacles(schedule, horizon))
-        return cls(schedule, sample_size, horizon, candidates, offloading)
+        model = GradientModel() if gradient is None else gradient
+        return cls(schedule, sample_size, horizon, candidates, offloading, model, gradient_noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +75,15 @@ class Selection:
         sampled: 𝒮, in order of choice.
         scores: one per sampled device, in the same order; what it means is the sampler's to say.
         trace: why each was picked, in the same order; empty where a sampler does not tell.
+        value: of the sampler's objective, if it states one; larger is better.
+        guarantee: a share of the optimal value that this set is proven to attain, if there is such a proof.
     """
 
     sampled: NDArray[np.int64]
     scores: NDArray[np.float64]
     trace: tuple[Pick, ...] = ()
+    value: float | None = None
+    guarantee: float | None = None
 
     def __post_init__(self) -> None:
         if self.sampled.ndim != 1 or self.scores.shape != self.sampled.shape:

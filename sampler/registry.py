@@ -1,11 +1,14 @@
-"""Samplers by name."""
+"""Samplers by name; those that search take an objective too, as in `local_search:surrogate`."""
 
 from sampler.base import Sampler
 from sampler.baselines import sample_heuristically, sample_randomly
 from sampler.errors import UnknownSamplerError
+from sampler.exhaustive import sample_exhaustively
 from sampler.gcn.rank import GcnRank
 from sampler.gcn.sampler import GcnBranch, sample_by_random_branch
 from sampler.greedy import sample_greedily
+from sampler.local_search import sample_by_local_search
+from sampler.search import ObjectiveSampler
 
 __all__ = ["DEFAULT_SAMPLER", "find_sampler", "register_sampler", "sampler_names"]
 
@@ -13,10 +16,12 @@ __all__ = ["DEFAULT_SAMPLER", "find_sampler", "register_sampler", "sampler_names
 DEFAULT_SAMPLER = "greedy"
 
 _SAMPLERS: dict[str, Sampler] = {
+    "exhaustive": ObjectiveSampler(sample_exhaustively),
     "gcn_branch": GcnBranch(),
     "gcn_rank": GcnRank(),
-    "greedy": sample_greedily,
+    "greedy": ObjectiveSampler(sample_greedily),
     "heuristic": sample_heuristically,
+    "local_search": ObjectiveSampler(sample_by_local_search),
     "random": sample_randomly,
     "random_branch": sample_by_random_branch,
 }
@@ -28,15 +33,21 @@ def sampler_names() -> tuple[str, ...]:
 
 
 def find_sampler(name: str) -> Sampler:
-    """Return the sampler of that name.
+    """Return the sampler of that name, or for NAME:OBJECTIVE a search under that objective.
 
     Raises:
-        UnknownSamplerError: nothing is registered under it.
+        UnknownSamplerError: nothing is registered under it, or it takes no objective.
     """
+    base, colon, objective = name.partition(":")
     try:
-        return _SAMPLERS[name]
+        sampler = _SAMPLERS[base]
     except KeyError:
-        raise UnknownSamplerError(f"unknown sampler {name!r}; known: {', '.join(sampler_names())}") from None
+        raise UnknownSamplerError(f"unknown sampler {base!r}; known: {', '.join(sampler_names())}") from None
+    if not colon:
+        return sampler
+    if not isinstance(sampler, ObjectiveSampler):
+        raise UnknownSamplerError(f"the sampler {base!r} takes no objective")
+    return sampler.with_objective(objective)
 
 
 def register_sampler(name: str, sampler: Sampler) -> None:

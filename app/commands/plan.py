@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app.diagnosis import diagnose
-from app.planning import InfeasiblePlanError, PlanQuery, PlanTooLargeError, make_plan
+from app.planning import InfeasiblePlanError, PlanQuery, RefusedPlanError, make_plan
 from app.problems import InfeasibleError, InvalidRequestError, MalformedError, ServiceError
 from app.schemas.arrays import read_model
 from app.schemas.diagnosis import DiagnosisOut
@@ -66,7 +66,7 @@ def _answer(path: Path, options: dict[str, Any], *, dry_run: bool) -> PlanOut | 
         raise refusal(error) from None
     except InfeasiblePlanError as error:
         raise InfeasibleError(str(error), error.obstacles) from error
-    except PlanTooLargeError as error:
+    except RefusedPlanError as error:
         raise InvalidRequestError.at(f"/{error.field}", str(error)) from error
 
 

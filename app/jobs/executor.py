@@ -38,6 +38,7 @@ class Executor:
         self._claim: Claim | None = None
         self._at = -1
         self._idle = threading.Lock()
+        self._rounds = 0
         self.stopping = threading.Event()
 
     def run_round(self, part_id: str, attempt: int, aggregation: int) -> str:
@@ -46,12 +47,22 @@ class Executor:
             if self.stopping.is_set():
                 # Told of nothing, the queue keeps the part for whoever takes over.
                 threading.Event().wait()
+            self._rounds += 1
             try:
                 return self._run_round(part_id, attempt, aggregation)
             except Exception:
                 _log.exception("worker failed", extra={"fields": {"part": part_id, "aggregation": aggregation}})
                 self._trainer.stop()
                 os._exit(EXIT_CRASHED)
+
+    def idle_at(self) -> int | None:
+        """How many rounds it has seen, if none is under way: twice the same number means nothing has happened."""
+        return None if self._idle.locked() else self._rounds
+
+    def let_go(self) -> None:
+        """Forget the part in hand: whoever goes on with it, this worker too, claims it anew."""
+        with self._idle:
+            self._claim = None
 
     def wait_for_round(self, seconds: float) -> bool:
         """Take no more rounds; whether the one under way ended in time."""

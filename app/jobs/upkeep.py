@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from app.jobs.executor import Executor
 from app.jobs.queue import JobQueue
 from app.settings import Settings
 from app.store import Store, StoreError
@@ -47,15 +48,18 @@ class Upkeep:
         self,
         store: Store,
         jobs: JobQueue,
+        executor: Executor,
+        *,
         settings: Settings,
         worker_id: str,
-        *,
         on_struck_off: Callable[[], None],
     ) -> None:
         self._workers = WorkerStore(store)
         self._parts = PartStore(store)
         self._validations = ValidationStore(store)
         self._jobs = jobs
+        self._executor = executor
+        self._idle_at: int | None = None
         self._settings = settings
         self._id = worker_id
         self._host = this_host()
@@ -129,6 +133,7 @@ class Upkeep:
         return worker.silent > timeout and time.monotonic() - self._steady_since > timeout
 
     def _tidy_up(self) -> None:
+        self._pick_up_what_fell()
         known = self._parts.in_queue(10 * _BATCH)
         lost = self._jobs.lost(known)
         if lost:
@@ -140,6 +145,17 @@ class Upkeep:
         self._validations.forget(
             older_than=86400 * self._settings.validation_days, kept_of_owner=self._settings.validations_kept
         )
+
+    def _pick_up_what_fell(self) -> None:
+        """If nothing was done since last time, the queue may think that this worker has a part which it dropped.
+
+        So it is when the queue could not write down a step, on a full disk for instance.
+        """
+        before, self._idle_at = self._idle_at, self._executor.idle_at()
+        if before is not None and before == self._idle_at:
+            self._executor.let_go()
+            if self._jobs.take_over_from([self._id]):
+                _log.warning("picked up a part that was dropped", extra={"fields": {"worker": self._id}})
 
 
 def _runs(pid: int) -> bool:

@@ -60,7 +60,7 @@ def _work(settings: Settings, stop: threading.Event) -> None:
         trainer.stop()
         os._exit(EXIT_SUPERSEDED)
 
-    upkeep = Upkeep(store, jobs, settings, worker_id, on_struck_off=struck_off)
+    upkeep = Upkeep(store, jobs, executor, settings=settings, worker_id=worker_id, on_struck_off=struck_off)
     jobs.start()
     upkeep.start()
     _log.info("worker ready", extra={"fields": {"worker": worker_id}})

@@ -43,7 +43,7 @@ class TightBudgets(AnswerModel):
 class DiagnosisOut(AnswerModel):
     """What a network is like, before anything is solved."""
 
-    kind: Literal["diagnosis"] = "diagnosis"
+    kind: Literal["diagnosis"]
     feasible: bool = Field(description="Whether as many devices can be sampled as were asked for.")
     n_devices: int
     n_links: int
@@ -58,6 +58,7 @@ class DiagnosisOut(AnswerModel):
         """The diagnosis, its lists capped."""
         reasons = [DeviceReason(device=o.device, step=o.step, reason=o.reason) for o in found.obstacles[:ERROR_LIMIT]]
         return cls(
+            kind="diagnosis",
             feasible=found.feasible,
             n_devices=found.n_devices,
             n_links=found.n_links,

@@ -1,9 +1,11 @@
 """Samplers over the wire."""
 
+from typing import Any
+
 from pydantic import Field
 
 from app.schemas.base import AnswerModel, Optional
-from sampler import DEFAULT_SAMPLER, find_sampler, sampler_names
+from sampler import DEFAULT_SAMPLER, find_sampler, objective_names, sampler_names
 
 __all__ = ["SamplerList", "SamplerOut"]
 
@@ -13,6 +15,9 @@ class SamplerOut(AnswerModel):
 
     name: str
     description: str
+    objectives: Optional[list[str]] = Field(
+        None, description="What it can search by, the default first: ask for NAME:OBJECTIVE."
+    )
     weights: Optional[dict[str, str | float]] = Field(None, description="Provenance of trained weights, if any.")
 
 
@@ -32,5 +37,8 @@ def _described(name: str) -> SamplerOut:
     sampler = find_sampler(name)
     text = (sampler.__doc__ or "").strip().splitlines()
     provenance = getattr(sampler, "provenance", None)
-    given = {} if provenance is None else {"weights": provenance}
+    given: dict[str, Any] = {} if provenance is None else {"weights": provenance}
+    default = getattr(sampler, "objective", None)
+    if default is not None:
+        given["objectives"] = [default, *(one for one in objective_names() if one != default)]
     return SamplerOut(name=name, description=text[0] if text else "", **given)

@@ -46,7 +46,7 @@ def log_softmax(logits: FloatArray) -> FloatArray:
 def gcn_scores(features: FloatArray, propagate: Propagation, layers: Sequence[FloatArray]) -> FloatArray:
     """Return log Γ of every device from π (N, U) and the weights Q(1) (U, O), …, Q(L) (·, 1)."""
     hidden = features
-    for depth, Q in enumerate(layers):  # noqa: N806 — the paper's letter
+    for depth, Q in enumerate(layers):
         # Propagate whichever is narrower, before or after the weights: it is the same product.
         narrow = Q.shape[0] <= Q.shape[1]
         hidden = propagate(hidden) @ Q if narrow else propagate(hidden @ Q)

@@ -30,7 +30,7 @@ RULE = "highest rank"
 def rank_logits(features: FloatArray, propagate: Propagation, layers: Sequence[FloatArray]) -> FloatArray:
     """Return every device's logit from its features (N, U)."""
     hidden = features
-    for depth, W in enumerate(layers):  # noqa: N806 — weights
+    for depth, W in enumerate(layers):
         width = hidden.shape[1]
         own, neighbours, constant = W[:width], W[width : 2 * width], W[-1]
         # Propagate whichever is narrower, before or after the weights: it is the same product.

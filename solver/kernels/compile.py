@@ -3,7 +3,7 @@
 Numba keeps compiled code in a cache that is keyed by the one file a function stands in: a kernel whose *callee*
 changed in another file would be served stale. So each package of kernels gets a cache folder named after a
 digest of all its sources. It lies in `NUMBA_CACHE_DIR` if that is set (a read-only installation warms it once),
-else beside the sources.
+else beside the sources. A folder that cannot be written to is read all the same (`solver.kernels.sealed_cache`).
 """
 
 import hashlib
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+
+from solver.kernels.sealed_cache import SealedCache, is_sealed
 
 __all__ = ["compiled", "compiler"]
 
@@ -35,7 +37,11 @@ def compiler(package: Path, *, fastmath: frozenset[str] = frozenset()) -> Callab
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            wrapped: F = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))(function)
+            sealed = is_sealed(folder)
+            options = {"cache": not sealed, "nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+            wrapped: F = numba.njit(**options)(function)
+            if sealed and hasattr(wrapped, "_cache"):  # without JIT there is nothing to keep
+                wrapped._cache = SealedCache(function)
         finally:
             numba.config.CACHE_DIR = before
         return wrapped

@@ -24,6 +24,8 @@ def test_health_and_readiness(client: httpx.Client) -> None:
         "solver": "ok",
         "draining": False,
         "queue": 0,
+        "validations": "no_workers",
+        "workers": 0,
     }
 
 

@@ -30,11 +30,11 @@ def check(server: Server, folder: Path, *options: str) -> None:
 
 
 def test_without_keys(tmp_path: Path) -> None:
-    with running_server(tmp_path) as server:
+    with running_server(tmp_path, stream_seconds="0.5") as server:
         check(server, tmp_path)
 
 
 def test_with_keys(tmp_path: Path) -> None:
     key = make_key(tmp_path, "schemathesis")["key"]
-    with running_server(tmp_path, auth="required") as server:
+    with running_server(tmp_path, auth="required", stream_seconds="0.5") as server:
         check(server, tmp_path, "-H", f"X-API-Key: {key}")

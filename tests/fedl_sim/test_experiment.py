@@ -142,8 +142,13 @@ class TestSchemes:
         assert find_scheme("heuristic+fast") == Scheme("heuristic+fast", "heuristic", "fast")
         assert find_scheme("random+greedy").draws == 5
         assert find_scheme("greedy").offloading == "none"
+        assert find_scheme("local_search:surrogate+fast") == Scheme(
+            "local_search:surrogate+fast", "local_search:surrogate", "fast"
+        )
+        assert find_scheme("gcn_branch+fast").sampler == "gcn_branch"
+        assert find_scheme("divfl+fast").sampler == "divfl"
 
-    @pytest.mark.parametrize("name", ["oracle", "greedy+magic", "all+fast", ""])
+    @pytest.mark.parametrize("name", ["oracle", "greedy+magic", "all+fast", "", "greedy:luck", "random:coverage+fast"])
     def test_unknown_schemes_are_refused(self, name: str) -> None:
         with pytest.raises(ValueError, match="unknown"):
             find_scheme(name)
@@ -153,9 +158,11 @@ class TestSchemes:
             Scheme("x", "all", "fast")
 
     def test_random_draws_differ_and_are_shared_with_and_without_offloading(self) -> None:
-        drawn = realise(NETWORK, load_data_set("digits"), 0)
+        data = load_data_set("digits")
+        drawn = realise(NETWORK, data, 0)
+        engine = make_engine("compiled", "softmax", data)
         chosen = {
-            (name, draw): tuple(sample_devices(find_scheme(name), drawn, SHORT, seed=0, draw=draw))
+            (name, draw): tuple(sample_devices(find_scheme(name), drawn, engine, SHORT, seed=0, draw=draw))
             for name in ("random", "random-offload")
             for draw in range(5)
         }

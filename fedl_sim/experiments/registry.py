@@ -1,0 +1,20 @@
+"""Experiments by name."""
+
+from collections.abc import Callable, Mapping
+
+from fedl_sim.experiments.accuracy import accuracy_study
+from fedl_sim.experiments.convergence import convergence_study
+from fedl_sim.experiments.resources import resources_study
+from fedl_sim.experiments.sampling import sampling_study
+from fedl_sim.experiments.solver import solver_study
+from fedl_sim.experiments.study import Study
+
+__all__ = ["STUDIES"]
+
+STUDIES: Mapping[str, Callable[..., Study]] = {
+    "accuracy": accuracy_study,
+    "convergence": convergence_study,
+    "resources": resources_study,
+    "sampling": sampling_study,
+    "solver": solver_study,
+}

@@ -1,0 +1,176 @@
+"""Where the choice of devices matters, and which part of a method carries its effect.
+
+Two tables: a map (each condition changed by itself, with and without offloading: what a chosen set gains over random
+ones) and ablations (each part of a method changed by itself).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fedl_sim.experiments.cell import Cell, cells_of
+from fedl_sim.experiments.measures import final, runs_by_seed, spread
+from fedl_sim.experiments.results import Results
+from fedl_sim.experiments.schemes import label_of
+from fedl_sim.experiments.study import Report, Study
+from fedl_sim.experiments.table import Table
+
+__all__ = ["Condition", "sampling_study"]
+
+CHOSEN = ("gcn_branch", "random_branch", "heuristic", "smart")
+# The same devices each time (draws are by sampler), only what moves differs.
+OFFLOADINGS = ("random", "random+random", "random+greedy", "random+fast")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A setting changed by itself."""
+
+    axis: str
+    value: str
+    realisation: Mapping[str, Any]
+    run: Mapping[str, Any]
+    schemes: tuple[str, ...]
+
+    def cells(self, template: Cell, seeds: tuple[int, ...]) -> tuple[Cell, ...]:
+        """The runs under it."""
+        changed = replace(
+            template,
+            realisation=replace(template.realisation, **self.realisation),
+            run=replace(template.run, **self.run),
+        )
+        return cells_of(changed, schemes=self.schemes, seeds=seeds)
+
+
+def sampling_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> Study:
+    """On digits, whose runs take a fraction of a second: many conditions and seeds."""
+    base = replace(
+        template,
+        data_set="digits",
+        realisation=replace(template.realisation, n_devices=40 if quick else 100, budget="tight"),
+        run=replace(template.run, sample_size=5, aggregations=5 if quick else 10),
+    )
+    conditions = _map() if not quick else [c for c in _map() if c.axis in {"budget", "labels per device"}]
+    parts = _ablations()
+    cells = [cell for condition in (*conditions, *parts) for cell in condition.cells(base, seeds)]
+
+    def report(results: Results) -> Report:
+        return Report(
+            (_map_table(conditions, base, seeds, results), _ablation_table(parts, base, seeds, results)),
+        )
+
+    return Study("sampling", tuple(dict.fromkeys(cells)), report)
+
+
+def _map() -> list[Condition]:
+    schemes = ("random", *CHOSEN, "random+fast", *(f"{name}+fast" for name in CHOSEN[:-1]), "smart-offload")
+    axes: Sequence[tuple[str, str, Sequence[Any]]] = (
+        ("budget", "budget", ("loose", "tight", "scarce")),
+        ("link probability", "link_probability", (0.02, 0.05, 0.1, 0.3)),
+        ("labels per device", "labels_per_device", (1, 2, 3, 5)),
+        ("spread of capacities", "capacity_spread", (0.0, 1.0, 3.0)),
+    )
+    found = [Condition(axis, str(v), {name: v}, {}, schemes) for axis, name, values in axes for v in values]
+    return found + [Condition("sample size", str(s), {}, {"sample_size": s}, schemes) for s in (3, 5, 10)]
+
+
+def _ablations() -> list[Condition]:
+    chosen = ("gcn_branch+fast", "smart-offload")
+    return [
+        Condition("offloading of the same random sets", "", {}, {}, OFFLOADINGS),
+        Condition("sampler, optimised offloading", "", {}, {}, _every_sampler()),
+        *(
+            Condition("gradient", "closed loop" if closed else "open loop", {}, {"closed_loop": closed}, chosen)
+            for closed in (True, False)
+        ),
+        *(Condition("ε₀ quantile", f"{q:g}", {"similarity_quantile": q}, {}, chosen) for q in (0.01, 0.05, 0.2)),
+        # A broadcast of more datapoints than any device holds is the exact similarity.
+        *(
+            Condition("similarity from", "all data" if n > 1000 else f"{n} samples", {"broadcast_size": n}, {}, chosen)
+            for n in (10, 50, 1_000_000)
+        ),
+        *(
+            Condition("label counts", "known" if known else "hidden", {"reveal_labels": known}, {}, chosen)
+            for known in (True, False)
+        ),
+    ]
+
+
+def _every_sampler() -> tuple[str, ...]:
+    return (
+        "random+fast",
+        "heuristic+fast",
+        "random_branch+fast",
+        "gcn_branch+fast",
+        "greedy+fast",
+        "local_search+fast",
+    )
+
+
+def _map_table(conditions: Sequence[Condition], base: Cell, seeds: tuple[int, ...], results: Results) -> Table:
+    rows = []
+    for condition in conditions:
+        cells = condition.cells(base, seeds)
+        for offloading in (False, True):
+            reference = "random+fast" if offloading else "random"
+            ground = final(runs_by_seed(results, cells, reference))
+            row: dict[str, str | int | float | None] = {
+                "condition": condition.axis,
+                "value": condition.value,
+                "offloading": "optimised" if offloading else "none",
+                "random": spread(ground).text(),
+            }
+            for name in CHOSEN:
+                scheme = name if not offloading else "smart-offload" if name == "smart" else f"{name}+fast"
+                gain = final(runs_by_seed(results, cells, scheme)) - ground
+                row[_gain(name)] = _paired(gain)
+            rows.append(row)
+    return Table(
+        "sampling",
+        f"Final accuracy of random sets, and what chosen ones gain on the same {len(seeds)} networks (± error)",
+        ("condition", "value", "offloading", "random", *(_gain(name) for name in CHOSEN)),
+        tuple(rows),
+        ("Random is the mean of five draws a network. Each row changes one setting of the base: "
+         f"{_describe(base)}.",),
+    )  # fmt: skip
+
+
+def _ablation_table(parts: Sequence[Condition], base: Cell, seeds: tuple[int, ...], results: Results) -> Table:
+    rows: list[dict[str, str | int | float | None]] = []
+    for part in parts:
+        cells = part.cells(base, seeds)
+        rows += [
+            {
+                "part": part.axis,
+                "value": part.value or None,
+                "scheme": label_of(scheme),
+                "accuracy": spread(final(runs_by_seed(results, cells, scheme))).text(),
+                "datapoints moved": float(final(runs_by_seed(results, cells, scheme), "moved").mean()),
+            }
+            for scheme in part.schemes
+        ]
+    return Table(
+        "ablations",
+        f"Final accuracy with one part changed, mean ± deviation over {len(seeds)} networks",
+        ("part", "value", "scheme", "accuracy", "datapoints moved"),
+        tuple(rows),
+    )
+
+
+def _gain(name: str) -> str:
+    return f"gain of {label_of(name)}"
+
+
+def _paired(gain: "np.ndarray[Any, np.dtype[np.float64]]") -> str:
+    error = float(gain.std(ddof=1) / np.sqrt(gain.size)) if gain.size > 1 else 0.0
+    return f"{float(gain.mean()):+.3f} ± {error:.3f}"
+
+
+def _describe(base: Cell) -> str:
+    r, run = base.realisation, base.run
+    return (
+        f"{base.data_set}, N = {r.n_devices}, p = {r.link_probability:g}, {r.labels_per_device} labels, "
+        f"{r.budget} budgets, S = {run.sample_size}, K = {run.aggregations}"
+    )

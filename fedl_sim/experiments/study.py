@@ -1,0 +1,46 @@
+"""What an experiment is: the cells it needs, and what it says of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fedl_sim.experiments.cell import Cell
+from fedl_sim.experiments.results import Results
+from fedl_sim.experiments.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Drawing", "Report", "Study"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure to be: its size in inches, and who draws on it."""
+
+    width: float
+    height: float
+    draw: "Callable[[Figure], None]"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came out; the first table is the one that people read."""
+
+    tables: tuple[Table, ...]
+    drawings: Mapping[str, Drawing] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment, ready to be run.
+
+    Attributes:
+        name: what it is called on the command line.
+        cells: the runs that it needs.
+        report: from their results to tables and figures.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    report: Callable[[Results], Report]

@@ -1,0 +1,1 @@
+"""Compiled arithmetic of the samplers, in the paper's letters."""

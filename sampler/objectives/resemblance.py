@@ -1,0 +1,52 @@
+"""How much data a set would train on, and how like the network's it is: for networks without label counts.
+
+Let h_k be the datapoints of device k's that a set holds, mean over the steps (`sampler.holdings`), q = h/Σh, and π_k
+= D_k/D_N. Similarity is taken as an inner product between devices' mixtures, so that
+
+    d² = (q − π)ᵀ K (q − π),   K_ki = λ_ki,
+
+is the squared distance between what the set holds and what the network holds (a maximum mean discrepancy). With the
+low-rank estimate λ_ki ≈ λ̄ + u_k·u_i of `sampler.similarity` and K_kk = κ it takes O(r) for each device that data
+comes from: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out since q
+and π sum to one. Then
+
+    f(𝒮) = log(Σ_k h_k / D_N) − β·d²/κ.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.base import SamplingProblem
+from sampler.holdings import Holdings
+from sampler.objectives.base import Objective
+from sampler.similarity import low_rank
+
+__all__ = ["Resemblance"]
+
+# `python -m benchmarks.sampler_objectives` chose it on networks it does not report on.
+_BETA = 3.0
+
+
+class Resemblance(Objective):
+    """Amount and likeness after offloading, from similarity along links."""
+
+    def __init__(self, problem: SamplingProblem, *, beta: float = _BETA) -> None:
+        network = problem.schedule.network
+        self._total = network.total_data
+        share = network.devices.data / self._total
+        estimate = low_rank(network)
+        self._beta = beta / estimate.ceiling if estimate.ceiling > 0 else 0.0
+        own = np.maximum(estimate.ceiling - estimate.mean - (estimate.factors**2).sum(axis=1), 0.0)
+        # One more column: the cross term of the diagonal part comes for free.
+        self._holdings = Holdings.of(problem, np.column_stack((estimate.factors, own * share)), own)
+        self._middle = share @ estimate.factors
+        self._constant = float(own @ share**2)
+
+    def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return f of each set."""
+        pooled = self._holdings.pool(sets)
+        held = pooled.sums / pooled.amount[:, None]
+        apart = ((held[:, :-1] - self._middle) ** 2).sum(axis=1)
+        diagonal = pooled.squares / pooled.amount**2 - 2 * held[:, -1] + self._constant
+        value: NDArray[np.float64] = np.log(pooled.amount / self._total) - self._beta * (apart + diagonal)
+        return value

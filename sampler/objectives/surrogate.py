@@ -1,0 +1,126 @@
+"""The paper's surrogate objective, eq. (26), after optimised offloading.
+
+Its value takes one solve a step, so searches put it off: a bound in closed form tells which sets are worth solving. A
+link k → i cannot carry more than the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data in a step, so by step t device i
+holds at most
+
+    U_i(t) = D_i + min{ t·θ_i,  min_s P_i(s)/p_i(s) − D_i,  Σ_k D_k (1 − λ_ki)(1 − (1 − s_ki)^t) },
+
+whoever else is sampled. Both terms of eq. (26) fall as data grows, so U in place of D gives a bound from below; it is
+attained unless two sampled devices compete for a sender, or sample each other's senders.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.base import SamplingProblem
+from sampler.errors import TooMuchWorkError
+from sampler.objectives.base import Objective
+from sampler.reach import sendable_share
+from solver.batch import plan_sets
+from solver.eligibility import data_ceiling
+from solver.horizon import plan_offloading
+
+__all__ = ["Surrogate"]
+
+# Points in time that the bound looks at; between two of them the later one counts, so it stays a bound.
+_MOMENTS = 24
+# Links × steps solved together at the most: bounds the memory.
+_NUMBERS_AT_ONCE = 2_000_000
+# Links × steps that one search may solve, some half a minute's work: a service must not be held up by one request.
+_MOST_WORK = 300_000_000
+# What a step costs at least, in links, where sets are planned one by one.
+_COST_ALONE = 1_000
+
+
+class Surrogate(Objective):
+    """Minus eq. (26), the mean over steps of terms (a) and (b)."""
+
+    cheap = False
+
+    def __init__(self, problem: SamplingProblem) -> None:
+        self._problem = problem
+        self._work = 0
+        devices = problem.schedule.network.devices
+        self._data = devices.data
+        self._total = float(devices.data.sum())
+        norms = problem.gradient.norms(1, problem.horizon)
+        last = np.unique(np.linspace(0, problem.horizon, min(problem.horizon, _MOMENTS) + 1).round().astype(int))
+        self._steps = np.diff(last) / problem.horizon
+        # Σ of ‖∇F̄(t)‖ over the steps up to each moment and after the one before.
+        self._norms = np.add.reduceat(norms, last[:-1]) / problem.horizon
+        self._most = most_data(problem, last[1:])
+
+    def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return minus eq. (26) of each set, solved; without offloading its closed form."""
+        problem = self._problem
+        if not problem.offloading:
+            return self.bounds(sets)
+        # A step's optimum need not be unique, so the order of the devices could show in the last digits of later steps.
+        sets = np.sort(sets, axis=1)
+        options: dict[str, Any] = {
+            "horizon": problem.horizon,
+            "gradient": problem.gradient,
+            "gradient_noise": problem.gradient_noise,
+        }
+        if len(problem.schedule.segments) > 1:
+            # Conditions change on the way: rare enough that one set after the other will do.
+            self._spend(_COST_ALONE * problem.horizon * len(sets))
+            plans = [plan_offloading(problem.schedule, row, **options) for row in sets]
+            return -np.array([plan.objective for plan in plans], np.float64)
+        network = problem.schedule.network
+        links = (network.incoming[sets + 1] - network.incoming[sets]).sum(axis=1)
+        self._spend(int(links.sum()) * problem.horizon)
+        portion = np.cumsum(links) * problem.horizon // _NUMBERS_AT_ONCE
+        parts = np.split(sets, np.flatnonzero(np.diff(portion)) + 1)
+        return -np.concatenate([plan_sets(network, part, **options).objective for part in parts])
+
+    def _spend(self, work: int) -> None:
+        self._work += work
+        if self._work > _MOST_WORK:
+            raise TooMuchWorkError(
+                "the surrogate takes too many solves on this network and horizon; another objective takes none"
+            )
+
+    def bounds(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return minus eq. (26) with U_i(t) in place of D_i(t)."""
+        size = sets.shape[1]
+        unsampled = np.maximum(self._total - self._data[sets].sum(axis=1), 0.0)
+        held = np.zeros((len(sets), self._steps.size))
+        roots = np.zeros((len(sets), self._steps.size))
+        # Place by place: an array of (sets, S, moments) would be S times larger.
+        for place in range(size):
+            most = self._most[sets[:, place]]
+            held += most
+            roots += most**-0.5
+        sampling = (unsampled[:, None] / (unsampled[:, None] + held)) @ self._norms
+        statistical = (roots @ self._steps) * (self._problem.gradient_noise / size)
+        bound: NDArray[np.float64] = -(sampling + statistical)
+        return bound
+
+
+def most_data(problem: SamplingProblem, moments: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return U_i(t): (N, moments), the most data that each device can hold after that many steps.
+
+    Where conditions change in time the best of each counts for all steps.
+    """
+    network = problem.schedule.network
+    n = len(network)
+    data = network.devices.data
+    if not problem.offloading:
+        return np.repeat(data[:, None], len(moments), axis=1)
+    room = np.maximum(data_ceiling(problem.schedule, np.arange(n), 1, problem.horizon) - data, 0.0)
+    networks = list(problem.schedule.between(1, problem.horizon))
+    theta = np.maximum.reduce([each.devices.receive_capacity for each in networks])
+    arriving = np.zeros((n, len(moments)))
+    for each in networks:
+        unsent = 1.0 - sendable_share(each)
+        fresh = data[each.links.source] * (1.0 - each.links.similarity)
+        for j, t in enumerate(moments):
+            arriving[:, j] += np.bincount(each.links.target, fresh * (1.0 - unsent ** int(t)), n)
+    received = np.minimum(np.minimum(arriving, theta[:, None] * moments), room[:, None])
+    # A device without data is never sampled; one keeps its root finite.
+    most: NDArray[np.float64] = np.where(data[:, None] > 0, data[:, None] + received, 1.0)
+    return most

@@ -1,0 +1,38 @@
+"""Samplers that search for a good set under a stated objective."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampler.base import SamplingProblem, Selection
+from sampler.objectives.base import Objective
+from sampler.objectives.registry import DEFAULT_OBJECTIVE, find_objective
+
+__all__ = ["ObjectiveSampler"]
+
+Search = Callable[[Objective, SamplingProblem, np.random.Generator], Selection]
+
+
+@dataclass(frozen=True)
+class ObjectiveSampler:
+    """A search with the name of its objective; the service shows the search's documentation as its own."""
+
+    search: Search
+    objective: str = DEFAULT_OBJECTIVE
+
+    def __post_init__(self) -> None:
+        find_objective(self.objective)
+        object.__setattr__(self, "__doc__", self.search.__doc__)
+
+    def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+        """Choose `problem.sample_size` of `problem.candidates`."""
+        return self.search(find_objective(self.objective)(problem), problem, generator)
+
+    def with_objective(self, name: str) -> "ObjectiveSampler":
+        """The same search under another objective.
+
+        Raises:
+            UnknownSamplerError: there is no objective of that name.
+        """
+        return ObjectiveSampler(self.search, name)

@@ -1,0 +1,29 @@
+"""`python -m sampler.warm_up`: compile every kernel that serving needs now, so that no first request waits for it."""
+
+import sys
+from time import perf_counter
+
+import numpy as np
+
+from sampler.base import SamplingProblem
+from sampler.registry import find_sampler
+from solver.instances import random_network
+from solver.schedule import Schedule
+from solver.warm_up import warm_up as warm_up_solver
+
+__all__ = ["warm_up"]
+
+
+def warm_up() -> float:
+    """Run the solver's and the samplers' kernels once, on a small network; returns the seconds it took."""
+    begin = perf_counter()
+    warm_up_solver()
+    problem = SamplingProblem.of(Schedule.of(random_network(np.random.default_rng(0), 12)), 2)
+    for name in ("greedy", "greedy:surrogate", "exhaustive:coverage"):
+        find_sampler(name)(problem, np.random.default_rng(0))
+    return perf_counter() - begin
+
+
+if __name__ == "__main__":
+    sys.stdout.write("compiling the kernels (once) ...\n")
+    sys.stdout.write(f"ready in {warm_up():.1f} s\n")

@@ -1,0 +1,103 @@
+"""Cells on disk: what names them, and that nothing finished is lost or run again."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedl_sim.errors import SimulationError
+from fedl_sim.experiments.accuracy import panel_of
+from fedl_sim.experiments.cell import Cell, cells_of, run_cell
+from fedl_sim.experiments.results import CellFolder
+from fedl_sim.realisation import RealisationSettings
+from fedl_sim.run import RunSettings
+
+SMALL = Cell(
+    data_set="digits",
+    scheme="heuristic",
+    seed=0,
+    realisation=RealisationSettings(n_devices=10, link_probability=0.3, mean_datapoints=20),
+    run=RunSettings(sample_size=2, aggregations=1),
+)
+
+
+def test_a_key_follows_from_what_decides_the_result_alone() -> None:
+    assert replace(SMALL, run=replace(SMALL.run, threads=7)).key == SMALL.key
+    others = [
+        replace(SMALL, seed=1),
+        replace(SMALL, draw=1),
+        replace(SMALL, scheme="heuristic+fast"),
+        replace(SMALL, data_set="mnist"),
+        replace(SMALL, run=replace(SMALL.run, aggregations=2)),
+        replace(SMALL, realisation=replace(SMALL.realisation, budget="tight")),
+    ]
+    assert len({cell.key for cell in (SMALL, *others)}) == 1 + len(others)
+
+
+def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedl_sim import schemes
+
+    smart = replace(SMALL, scheme="smart")
+    before = smart.key
+    monkeypatch.setitem(schemes.PAPER_SCHEMES, "smart", schemes.Scheme("smart", "heuristic"))
+    assert smart.key != before
+
+
+def test_all_nodes_are_run_once_for_every_sample_size() -> None:
+    def of(sample_size: int) -> tuple[Cell, ...]:
+        template = replace(SMALL, run=replace(SMALL.run, sample_size=sample_size))
+        return panel_of(template, ("heuristic", "all"), (0, 1)).cells
+
+    assert len({cell.key for cell in (*of(2), *of(3))}) == 2 * 2 + 2
+
+
+def test_finished_cells_are_read_back_and_not_run_again(tmp_path: Path) -> None:
+    folder = CellFolder(tmp_path)
+    cells = cells_of(SMALL, schemes=("heuristic", "random"), seeds=(0,))
+    assert len(cells) == 6
+    seen: list[Cell] = []
+    folder.make([*cells, *cells], on_cell=seen.append)
+    assert set(seen) == set(cells)
+    assert len(seen) == len(cells)
+    stamps = {cell: folder.file(cell).stat().st_mtime_ns for cell in cells}
+    folder.file(cells[0]).unlink()
+    folder.make(cells, processes=2)
+    assert [cell for cell in cells if folder.file(cell).stat().st_mtime_ns != stamps[cell]] == [cells[0]]
+    assert folder.load(cells)[cells[0]] == run_cell(cells[0])
+
+
+def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
+    folder = CellFolder(tmp_path)
+    with pytest.raises(SimulationError, match=SMALL.key):
+        folder.load([SMALL])
+    folder.make([SMALL])
+    folder.file(SMALL).write_text("{")
+    with pytest.raises(SimulationError, match="cannot be read"):
+        folder.load([SMALL])
+
+
+def test_a_killed_experiment_goes_on_where_it_was(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from app.cli import main; main()", "experiment", "resources", "--quick"]
+    command += ["--seeds", "0", "-k", "2", "--cells", str(tmp_path)]
+
+    def finished() -> set[Path]:
+        return set((tmp_path / "cells").rglob("*.json"))
+
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    while len(finished()) < 3:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    stamps = {path: path.stat().st_mtime_ns for path in finished()}
+    assert 3 <= len(stamps) < 16
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"})
+    assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
+    assert len(finished()) == 16
+    assert "Datapoints processed until" in done.stdout
+    assert (tmp_path / "resources-quick" / "loose" / "resources.png").stat().st_size > 10_000

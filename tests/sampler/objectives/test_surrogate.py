@@ -1,0 +1,70 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sampler.errors import TooMuchWorkError
+from sampler.objectives.surrogate import Surrogate
+from solver import Change, GradientModel, Schedule, plan_offloading
+from solver.instances import FAMILIES
+from tests.sampler.helpers import network, problem
+
+SETS = np.array(list(combinations(range(12), 3)))[::17]
+
+
+def test_it_is_what_the_plan_of_each_set_comes_to() -> None:
+    net = network()
+    options = {"gradient": GradientModel(2.0, 1.1), "gradient_noise": 3.0}
+    values = Surrogate(problem(net, 3, horizon=6, **options)).values(SETS)
+    for row, value in zip(SETS, values, strict=True):
+        plan = plan_offloading(net, row, horizon=6, **options)  # type: ignore[arg-type]
+        assert -value == pytest.approx(plan.objective, rel=1e-6)
+
+
+def test_conditions_that_change_on_the_way_count() -> None:
+    net = network()
+    schedule = Schedule(net, (Change(3, {"transmit_budget": np.zeros(12)}),))
+    task = problem(schedule, 3, horizon=6)  # type: ignore[arg-type]
+    objective = Surrogate(task)
+    values = objective.values(SETS[:4])
+    for row, value in zip(SETS, values, strict=False):
+        assert -value == pytest.approx(plan_offloading(schedule, row, horizon=6).objective, rel=1e-6)
+    assert np.all(objective.bounds(SETS[:4]) >= values)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_bound_is_never_below_the_value(family: str) -> None:
+    net = FAMILIES[family](np.random.default_rng(7), 14)
+    task = problem(net, 3, horizon=40, gradient_noise=5.0)
+    objective = Surrogate(task)
+    generator = np.random.default_rng(0)
+    sets = np.array([generator.choice(task.candidates, 3, replace=False) for _ in range(12)])
+    values, bounds = objective.values(sets), objective.bounds(sets)
+    assert np.all(bounds >= values - 1e-9 * np.abs(values))
+
+
+def test_the_bound_is_attained_where_nobody_competes() -> None:
+    net = network(receive_capacity=np.full(12, 1e6), processing_capacity=np.full(12, 1e9))
+    objective = Surrogate(problem(net, 1, horizon=9))
+    alone = np.arange(12)[:, None]
+    np.testing.assert_allclose(objective.bounds(alone), objective.values(alone), rtol=1e-6)
+
+
+def test_without_offloading_it_is_closed() -> None:
+    net = network()
+    value = Surrogate(problem(net, 2, horizon=4, offloading=False)).value(np.array([3, 5]))
+    data = net.devices.data
+    rest = np.delete(data, [3, 5]).sum()
+    assert value == pytest.approx(-(rest / data.sum() + (data[[3, 5]] ** -0.5).mean()))
+
+
+def test_the_order_of_the_devices_does_not_matter() -> None:
+    objective = Surrogate(problem(network(), 3, horizon=20))
+    assert objective.value(np.array([4, 1, 9])) == objective.value(np.array([9, 4, 1]))
+
+
+def test_a_search_may_not_solve_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampler.objectives.surrogate._MOST_WORK", 1000)
+    objective = Surrogate(problem(network(), 3, horizon=20))
+    with pytest.raises(TooMuchWorkError, match="too many solves"):
+        objective.values(SETS)
