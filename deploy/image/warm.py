@@ -63,7 +63,7 @@ def warm_service(workers: int) -> None:
     """Plan with both solvers through the service as it will run; with workers, see a validation through."""
     for kind in kinds_here():
         environment = {**os.environ, "NUMBA_CPU_NAME": kind}
-        subprocess.run([sys.executable, "-m", "solver.warm_up"], check=True, env=environment)
+        subprocess.run([sys.executable, "-m", "sampler.warm_up"], check=True, env=environment)
     run("keys", "create", "warm")
     command = [str(Path(sys.executable).with_name("fedsift")), "serve", "--host", "127.0.0.1", "--port", str(PORT)]
     server = subprocess.Popen(command, env={**os.environ, "FEDSIFT_WORKERS": str(workers)})  # noqa: S603
