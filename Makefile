@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST_ARGS ?= -n auto
+BROWSER_ARGS ?= -n 0
 # A looser range would take the newest build with its CUDA packages.
 TORCH := torch==2.13.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large clean
+.PHONY: help serve test test-browser check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -38,6 +39,10 @@ serve: $(VENV)/.serve ## Start the service with a validation worker (HOST=127.0.
 
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Needs Chromium (Debian: apt-get install chromium); one after the other, since some measure frames.
+test-browser: $(VENV)/.dev ## Test the studio in a real browser
+	$(BIN)/python -m pytest tests/browser $(BROWSER_ARGS)
 
 check: $(VENV)/.dev ## Format, lint, strict types, import contract, tests: what CI runs
 	$(BIN)/ruff format --check .

@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler import SamplingError, SamplingProblem, TooFewDevicesError, find_sampler
+from sampler import Pick, SamplingError, SamplingProblem, TooFewDevicesError, find_sampler
 from solver import (
     FedsiftError,
     GradientModel,
@@ -85,6 +85,7 @@ class PlanResult:
     state: HorizonState
     scores: NDArray[np.float64]
     seconds: dict[str, float]
+    trace: tuple[Pick, ...] = ()
 
 
 def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
@@ -94,24 +95,24 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
         InfeasiblePlanError: too few devices can be sampled.
     """
     begin = perf_counter()
-    sampled, scores = choose(query)
+    sampled, scores, trace = choose(query)
     chosen = perf_counter()
     last = query.horizon if steps is None else min(steps, query.horizon)
     state = start(query.schedule, sampled)
     result = solve_period(query, state, query.gradient, last)
     seconds = {"sample": chosen - begin, **result.seconds}
-    return PlanResult(result.plan, result.state, scores, seconds)
+    return PlanResult(result.plan, result.state, scores, seconds, trace)
 
 
-def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The sampled devices and their scores; a fixed set has none.
+def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
+    """The sampled devices, their scores, and why each was picked if the sampler tells; a fixed set has neither.
 
     Raises:
         InfeasiblePlanError: too few devices can be sampled.
         RefusedPlanError: the sampler cannot serve this network.
     """
     if query.sampled is not None:
-        return query.sampled, np.empty(0)
+        return query.sampled, np.empty(0), ()
     allowed = _mask(query)
     try:
         problem = SamplingProblem.of(
@@ -130,7 +131,7 @@ def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
     except SamplingError as error:
         raise RefusedPlanError("sampler", str(error)) from error
-    return selection.sampled, selection.scores
+    return selection.sampled, selection.scores, selection.trace
 
 
 def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:

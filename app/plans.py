@@ -60,7 +60,7 @@ def counted(service: Service, result: PlanResult, parsed: float) -> PlanResult:
     objective, gap = plan.objective, plan.relative_gap
     if objective is None or gap is None or not math.isfinite(objective + gap):
         raise InvalidRequestError.at("/network", "its numbers are too far apart to compute with")
-    result = PlanResult(plan, result.state, result.scores, {"parse": parsed, **result.seconds})
+    result = PlanResult(plan, result.state, result.scores, {"parse": parsed, **result.seconds}, result.trace)
     service.metrics.stages(result.seconds)
     service.metrics.plan(plan.status.value, gap)
     return result

@@ -9,7 +9,7 @@ from fastapi.security import APIKeyHeader
 from app.gate import Service
 from app.problems import UnauthorisedError
 
-__all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "Owner"]
+__all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "STUDIO_POLICY", "Owner"]
 
 KEY_HEADER = "X-API-Key"
 # The owner of everything when no key is asked for.
@@ -27,6 +27,11 @@ SECURITY_HEADERS = {
 DOCS_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'"
+)
+# The studio has no inline script or style; pictures of its charts are made from blobs.
+STUDIO_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 _header = APIKeyHeader(

@@ -44,6 +44,7 @@ def _scheme(
         runs_planned=len(parts),
         accuracy=_curve(begun, "accuracy"),
         loss=_curve(begun, "loss"),
+        gradient_norm=_curve(begun, "gradient_norm"),
         reached=len(hits) / len(finished) if finished else 0.0,
         **given(
             aggregations_to_target=_mean(hits, "aggregation") if everybody else None,

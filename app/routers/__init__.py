@@ -1,6 +1,6 @@
 """The routes: each parses nothing itself, calls one function and returns."""
 
-from app.routers import documentation, operations, plans, runs, samplers, validations
+from app.routers import documentation, operations, plans, runs, samplers, studio, validations
 
 __all__ = ["ROUTERS"]
 
@@ -11,4 +11,5 @@ ROUTERS = (
     samplers.router,
     operations.router,
     documentation.router,
+    studio.router,
 )

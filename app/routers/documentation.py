@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response
 
 from app.problems import NotFoundError
 from app.security import DOCS_POLICY
@@ -36,12 +36,6 @@ def _folder() -> Path:
     if spec is None or spec.origin is None:
         raise NotFoundError("the package with Swagger UI is not installed")
     return Path(spec.origin).parent / "resources"
-
-
-@router.get("/")
-async def get_root() -> Response:
-    """Lead to the documentation."""
-    return RedirectResponse("/docs")
 
 
 @router.get("/docs")

@@ -11,6 +11,7 @@ from app.problems import InvalidRequestError
 from app.schemas.base import AnswerModel, Indices, Measure, Optional, RequestModel
 from app.schemas.network import DeviceChanges, NetworkIn, Topology, indices
 from app.schemas.pointers import located
+from app.schemas.trace import PickOut
 from app.settings import Settings
 from sampler import DEFAULT_SAMPLER, UnknownSamplerError, find_sampler, objective_names, sampler_names
 from solver import Change, GradientModel, Network, Schedule, StepPlan
@@ -252,6 +253,9 @@ class PlanSummary(AnswerModel):
         description="The sampler's, in the order of `sampled`; empty where it chose nothing: for a fixed set, and in a "
         "run's later periods."
     )
+    trace: Optional[list[PickOut]] = Field(
+        None, description="Why each was picked, in the order of `sampled`; absent where the sampler does not tell."
+    )
     status: PlanStatus
     objective: float
     sampling_term: float
@@ -280,6 +284,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
     return {
         "sampled": plan.sampled.tolist(),
         "scores": result.scores.tolist(),
+        "trace": [PickOut.from_domain(pick) for pick in result.trace] or None,
         "status": plan.status.value,
         "objective": plan.objective,
         "sampling_term": plan.sampling_term,

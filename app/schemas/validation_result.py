@@ -38,6 +38,7 @@ class SchemeOut(AnswerModel):
     runs_planned: int
     accuracy: Curve
     loss: Curve
+    gradient_norm: Curve = Field(description="‖∇F̄(kτ)‖ as measured on the sampled devices.")
     reached: float = Field(description="Share of finished runs that reached the target accuracy.")
     aggregations_to_target: Optional[float] = Field(None, description="Absent unless every finished run reached it.")
     datapoints_to_target: Optional[float] = Field(None, description="Datapoints processed until then; likewise.")

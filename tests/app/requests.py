@@ -52,7 +52,7 @@ def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
     topology = {
         name: np.array(full["network"]["topology"][name]) for name in ("adjacency", "similarity", "transmit_cost")
     }
-    d = {name: np.array(column) for name, column in full["network"]["devices"].items()}
+    d = {name: np.array(column, dtype=float) for name, column in full["network"]["devices"].items()}
     n = d["data"].size
     similarity = topology["similarity"] * topology["adjacency"]
     data = d["data"].copy()

@@ -75,7 +75,6 @@ def test_every_answer_has_the_security_headers(client: httpx.Client) -> None:
 
 def test_the_documentation_needs_no_internet(client: httpx.Client) -> None:
     page = client.get("/docs")
-    assert client.get("/", follow_redirects=True).text == page.text
     places = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert len(places) == 3
     for place in places:

@@ -145,3 +145,18 @@ def test_gzip_is_read(client: httpx.Client) -> None:
         answer = client.post("/v1/plans", content=body, headers=headers)
         assert answer.status_code == 200
         check_plan(request, answer.json())
+
+
+def test_a_sampler_that_searches_tells_why_it_picked_each(client: httpx.Client) -> None:
+    request = random_request(4, 30, sampler="random_branch", sample_size=4)
+    plan = client.post("/v1/plans", json=request).json()
+    assert [pick["device"] for pick in plan["trace"]] == plan["sampled"]
+    first, *later = plan["trace"]
+    assert "previous" not in first
+    assert [pick["previous"] for pick in later] == plan["sampled"][:-1]
+    for pick in plan["trace"]:
+        assert pick["device"] in pick["candidates"]
+        assert pick["score"] == max(pick["candidate_scores"])
+    run = client.post("/v1/runs", json=request).json()
+    assert run["trace"] == plan["trace"]
+    assert "trace" not in client.post("/v1/plans", json=random_request(4, 30, sampler="greedy")).json()

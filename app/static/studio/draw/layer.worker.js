@@ -1,0 +1,57 @@
+// Draws what stands still, links and devices, off the page's thread; the page only copies the picture.
+import { INKS, SHADES, shade } from "./palette.js";
+
+const CLASSES = 6; // of similarity
+let scene = null;
+let places = null;
+
+self.onmessage = ({ data }) => {
+  if (data.scene) scene = data.scene;
+  if (data.places) places = data.places;
+  if (!data.view || !scene || !places) return;
+  const { view } = data;
+  const canvas = new OffscreenCanvas(view.width, view.height);
+  const pen = canvas.getContext("2d", { alpha: true });
+  pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+  drawLinks(pen, view);
+  drawDevices(pen, view);
+  const picture = canvas.transferToImageBitmap();
+  self.postMessage({ picture, view }, [picture]);
+};
+
+function drawLinks(pen, { camera, theme, dim }) {
+  const { ends, similarity } = scene;
+  const count = ends.length / 2;
+  // The more links, the fainter each: a dense network stays readable.
+  const faint = Math.min(1, Math.sqrt(900 / Math.max(1, count))) * (dim ? 0.45 : 1);
+  pen.lineWidth = count > 20000 ? 0.5 : 1;
+  for (let kind = 0; kind < CLASSES; kind += 1) {
+    pen.beginPath();
+    for (let e = 0; e < count; e += 1) {
+      if (Math.min(CLASSES - 1, Math.floor(similarity[e] * CLASSES)) !== kind) continue;
+      const [a, b] = [ends[2 * e], ends[2 * e + 1]];
+      pen.moveTo(camera.x + places.x[a] * camera.scale, camera.y + places.y[a] * camera.scale);
+      pen.lineTo(camera.x + places.x[b] * camera.scale, camera.y + places.y[b] * camera.scale);
+    }
+    pen.strokeStyle = `rgba(${INKS[theme].edge},${faint * (0.14 + (0.62 * kind) / (CLASSES - 1))})`;
+    pen.stroke();
+  }
+}
+
+function drawDevices(pen, { camera, theme, unit }) {
+  const { radius, colour } = scene;
+  for (let index = 0; index < SHADES; index += 1) {
+    pen.beginPath();
+    for (let i = 0; i < radius.length; i += 1) {
+      if (colour[i] !== index) continue;
+      const [x, y] = [camera.x + places.x[i] * camera.scale, camera.y + places.y[i] * camera.scale];
+      pen.moveTo(x + radius[i] * unit, y);
+      pen.arc(x, y, radius[i] * unit, 0, 2 * Math.PI);
+    }
+    pen.fillStyle = shade(index);
+    pen.fill();
+    pen.strokeStyle = INKS[theme].rim;
+    pen.lineWidth = 1;
+    pen.stroke();
+  }
+}

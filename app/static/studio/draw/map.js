@@ -1,0 +1,200 @@
+// The network on a canvas. What stands still is drawn by a worker into a picture; what moves is drawn over it.
+import { bindingAt } from "../core/gauges.js";
+import { fit, moved, project, zoomed } from "./camera.js";
+import { drawFlows, drawMark, drawSampled } from "./flows.js";
+import { makeScene, radiusOf } from "./scene.js";
+
+const here = (name) => new URL(name, import.meta.url);
+
+export class NetworkMap {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.pen = canvas.getContext("2d");
+    this.layer = new Worker(here("layer.worker.js"), { type: "module" });
+    this.layer.onmessage = ({ data }) => this.pictureArrived(data);
+    this.theme = "light";
+    this.story = null;
+    this.step = 0;
+    this.selected = this.hovered = -1;
+    this.playing = false;
+    this.ticket = 0;
+    this.busy = this.stale = this.queued = false;
+    this.onsettled = () => {};
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+  }
+
+  /** Show a network; without positions a layout settles in the background. */
+  show(network, colour) {
+    const same = this.network === network;
+    this.network = network;
+    this.radius = radiusOf(network);
+    this.scene = makeScene(network, colour);
+    this.layer.postMessage({ scene: this.scene });
+    if (same) return this.redraw();
+    this.picture?.close?.();
+    this.picture = null;
+    this.ticket += 1;
+    this.layout?.terminate();
+    this.touched = false;
+    if (network.positions) return this.place(network.positions, true);
+    this.places = null;
+    this.layout = new Worker(here("layout.worker.js"), { type: "module" });
+    this.layout.onmessage = ({ data }) => data.ticket === this.ticket && this.place(data, data.done);
+    return this.layout.postMessage({ n: network.n, ends: this.scene.ends, ticket: this.ticket });
+  }
+
+  place({ x, y }, done) {
+    this.places = { x, y };
+    this.layer.postMessage({ places: this.places });
+    if (!this.touched) this.fitAll();
+    else this.redraw();
+    if (done) {
+      this.layout?.terminate();
+      this.onsettled(this.places);
+    }
+  }
+
+  tell({ story, step }) {
+    const dimmed = Boolean(this.story) !== Boolean(story);
+    if (this.story !== story) {
+      this.most = story ? Math.max(...story.frames.map((f) => f.flows.datapoints.reduce((a, b) => Math.max(a, b), 0)), 1e-12) : 0;
+    }
+    this.story = story;
+    this.step = story ? Math.min(step, story.frames.length - 1) : 0;
+    this.binding = new Set(story ? bindingAt(this.network, story, this.step).map(({ device }) => device) : []);
+    if (dimmed) this.redraw();
+    else this.paint();
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.canvas.parentElement;
+    if (!clientWidth || !clientHeight) return;
+    this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    [this.width, this.height] = [clientWidth, clientHeight];
+    this.canvas.width = Math.round(clientWidth * this.ratio);
+    this.canvas.height = Math.round(clientHeight * this.ratio);
+    if (this.places) this.touched ? this.redraw() : this.fitAll();
+  }
+
+  fitAll() {
+    if (!this.width) return;
+    this.touched = false;
+    this.camera = fit(this.places, this.width, this.height);
+    this.home = this.camera.scale;
+    this.redraw();
+  }
+
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const scale = (this.camera.scale * factor) / this.home;
+    if (scale < 0.2 || scale > 60) return;
+    this.touched = true;
+    this.camera = zoomed(this.camera, factor, x, y);
+    this.redraw();
+  }
+
+  pan(dx, dy) {
+    this.touched = true;
+    this.camera = moved(this.camera, dx, dy);
+    this.redraw();
+  }
+
+  /** The radius in pixels of a device with mean data: smaller in crowds, larger when zoomed in. */
+  get unit() {
+    const crowd = Math.sqrt((this.width * this.height) / this.network.n) * 0.16;
+    return Math.min(9, Math.max(1.6, crowd)) * Math.min(3, Math.max(0.6, Math.sqrt(this.camera.scale / this.home)));
+  }
+
+  /** Ask for a new picture of what stands still; one at a time, the newest view wins. */
+  redraw() {
+    this.paint();
+    if (!this.places || !this.camera) return;
+    if (this.busy) {
+      this.stale = true;
+      return;
+    }
+    this.busy = true;
+    const { camera, theme, ratio } = this;
+    const size = { width: this.canvas.width, height: this.canvas.height };
+    const view = { ...size, ratio, camera, theme, unit: this.unit, dim: Boolean(this.story), ticket: this.ticket };
+    this.layer.postMessage({ view });
+  }
+
+  pictureArrived({ picture, view }) {
+    this.busy = false;
+    if (view.ticket === this.ticket) {
+      this.picture?.close();
+      [this.picture, this.pictured] = [picture, view];
+    }
+    if (this.stale) {
+      this.stale = false;
+      this.redraw();
+    } else this.paint();
+  }
+
+  paint() {
+    if (this.queued) return;
+    this.queued = true;
+    requestAnimationFrame((now) => {
+      this.queued = false;
+      this.paintNow(now);
+      if (this.playing && this.story) this.paint();
+    });
+  }
+
+  paintNow(now) {
+    const { pen, ratio, picture, pictured, camera } = this;
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+    if (!picture || !camera || !this.places) return;
+    // Until the worker has caught up, the last picture is moved and stretched.
+    const grown = camera.scale / pictured.camera.scale;
+    pen.setTransform(grown, 0, 0, grown, ratio * (camera.x - pictured.camera.x * grown), ratio * (camera.y - pictured.camera.y * grown));
+    pen.drawImage(picture, 0, 0);
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const { places, theme, unit, radius, binding } = this;
+    const look = { camera, places, theme, unit, radius, binding };
+    const frame = this.story?.frames[this.step];
+    if (frame) {
+      drawFlows(pen, look, frame, this.most, this.playing ? (now / 900) % 1 : null);
+      drawSampled(pen, look, this.story, frame);
+    }
+    for (const [device, strong] of [
+      [this.hovered, false],
+      [this.selected, true],
+    ]) {
+      if (device >= 0 && device < this.network.n) drawMark(pen, look, device, this.heldBy(device), strong);
+    }
+  }
+
+  heldBy(device) {
+    const place = this.story?.order.get(device);
+    return place === undefined ? this.network.devices.data[device] : this.story.frames[this.step].data[place];
+  }
+
+  /** The device under a point of the canvas, or −1. */
+  deviceAt(x, y) {
+    if (!this.places || !this.camera) return -1;
+    let [best, nearest] = [-1, Infinity];
+    for (let i = 0; i < this.network.n; i += 1) {
+      const [px, py] = project(this.camera, this.places, i);
+      const away = Math.hypot(px - x, py - y) - Math.max(4, this.radius(this.heldBy(i)) * this.unit);
+      if (away < Math.min(5, nearest)) [best, nearest] = [i, away];
+    }
+    return best;
+  }
+
+  /** The nearest device in a direction, for the arrow keys. */
+  neighbourTowards(device, dx, dy) {
+    if (!this.places) return -1;
+    if (device < 0) return 0;
+    const [x, y] = project(this.camera, this.places, device);
+    let [best, least] = [device, Infinity];
+    for (let i = 0; i < this.network.n; i += 1) {
+      const [px, py] = project(this.camera, this.places, i);
+      const along = (px - x) * dx + (py - y) * dy;
+      const across = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
+      if (along > 0.5 && along + 2 * across < least) [best, least] = [i, along + 2 * across];
+    }
+    return best;
+  }
+}

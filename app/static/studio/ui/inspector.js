@@ -1,0 +1,197 @@
+// A device's numbers, why it was or was not picked, and what binds it.
+import { shownStory } from "../actions.js";
+import { at, segments } from "../core/conditions.js";
+import { figure, percent } from "../core/format.js";
+import { gauges } from "../core/gauges.js";
+import { obstacle, ranks } from "../core/measures.js";
+import { linksOf } from "../core/network.js";
+import { similarityAt } from "../core/replay.js";
+import { tableOf } from "./chart.js";
+import { button, facts, field, find, h, numberBox } from "./dom.js";
+import { empty } from "./notices.js";
+import { listen, set, state } from "./store.js";
+
+const SHOWN_LINKS = 12;
+
+export function setUpInspector() {
+  const panel = find("#inspector-body");
+  let queued = false;
+  const later = () => {
+    if (queued) return;
+    queued = true;
+    requestAnimationFrame(() => {
+      queued = false;
+      show(panel);
+    });
+  };
+  listen(["network", "settings", "story", "loop"], later);
+}
+
+let shown = {};
+
+function show(panel) {
+  const { network, settings } = state;
+  const story = settings.view === "network" ? null : shownStory();
+  const step = story ? Math.min(settings.step, story.frames.length - 1) : 0;
+  const now = { network, story, step, device: settings.device, view: settings.view };
+  if (Object.keys(now).every((name) => shown[name] === now[name])) return;
+  shown = now;
+  const focused = document.activeElement?.name === "device";
+  panel.replaceChildren(...content(network, story, step, settings.device));
+  if (focused) panel.querySelector("input[name=device]")?.focus();
+}
+
+function content(network, story, step, device) {
+  if (!network) return [empty("No network yet", "Make or load one on the left.")];
+  const box = numberBox({
+    name: "device",
+    value: device >= 0 ? device : "",
+    min: 0,
+    max: network.n - 1,
+    onset: (value) => set({ device: value }),
+  });
+  box.required = false;
+  const picker = h(
+    "div",
+    { class: "row" },
+    field("Device", box),
+    device >= 0 && button("Clear", () => set({ device: -1 }), { class: "quiet" }),
+  );
+  if (device < 0 || device >= network.n) {
+    return [picker, empty("No device chosen", "Click one in the drawing, type its number, or use the arrow keys in the drawing.")];
+  }
+  return [
+    picker,
+    numbers(network, story, step, device),
+    h("h3", {}, "Why"),
+    why(network, story, device),
+    story && h("h3", {}, `Budgets at t = ${step}`),
+    story && h("div", {}, gauges(network, story, step, device).map(meter)),
+    links(network, story, step, device),
+  ].filter(Boolean);
+}
+
+function numbers(network, story, step, device) {
+  const { devices } = story ? at(story.spans, Math.max(1, step)) : network;
+  const place = story?.order.get(device);
+  const initially = network.devices.data[device];
+  const held = place === undefined ? initially : story.frames[step].data[place];
+  return facts([
+    ["Data D", place === undefined ? figure(held) : `${figure(held)} (${figure(initially)} at first)`],
+    ["Capacity P", figure(devices.processing_capacity[device])],
+    ["Cost p", figure(devices.processing_cost[device])],
+    ["Receive θ", figure(devices.receive_capacity[device])],
+    ["Transmit Ψ", figure(devices.transmit_budget[device])],
+    ["Links in / out", `${linksOf(network).into[device].length} / ${linksOf(network).out[device].length}`],
+    network.devices.label_counts && ["Labels held", labels(network.devices.label_counts[device])],
+  ]);
+}
+
+const labels = (row) => row.map((count, c) => (count > 0 ? `${c}: ${figure(count)}` : "")).filter(Boolean).join(", ");
+
+function why(network, story, device) {
+  const spans = story?.spans ?? segments(network, state.schedule);
+  const hindrance = obstacle(network, spans, device);
+  const place = ranks(network, device);
+  const of = ` of ${network.n}`;
+  const standing = facts([
+    ["Rank by data", `${place.data.rank}${of}`],
+    ["Rank by capacity P/p", `${place.capacity.rank}${of}`, "Datapoints it can process"],
+    ["Rank by reach", `${place.reach.rank}${of}`, "Useful datapoints its neighbours could send it in a step"],
+  ]);
+  return h("div", {}, h("p", { class: "verdict" }, verdict(story, device, hindrance)), story && path(story, device), standing);
+}
+
+function currentPlan() {
+  return state.settings.view === "loop" ? state.loop?.plan : state.plan;
+}
+
+function verdict(story, device, hindrance) {
+  if (hindrance) return `It cannot be sampled. ${hindrance}`;
+  if (!story) return "It can be sampled.";
+  const plan = currentPlan();
+  const chosen = story.order.get(device);
+  const sampler = plan?.sampler ?? state.settings.sampler;
+  if (chosen === undefined) {
+    const worst = plan?.scores?.length ? ` The lowest score picked was ${figure(Math.min(...plan.scores))}.` : "";
+    return `It could be sampled; ${sampler} chose others.${worst}`;
+  }
+  const score = plan?.scores?.[chosen];
+  return `Picked as number ${chosen + 1} by ${sampler}${score === undefined ? "" : `, with score ${figure(score)}`}.`;
+}
+
+/** The steps of the search in which this device was picked or passed over, if the sampler tells. */
+function path(story, device) {
+  const trace = currentPlan()?.trace ?? [];
+  const told = trace.filter((pick) => pick.device === device || pick.candidates.includes(device));
+  if (!told.length) return null;
+  return h(
+    "ol",
+    { class: "trace" },
+    told.map((pick) => {
+      const number = trace.indexOf(pick) + 1;
+      const rule = `${pick.rule}${pick.previous === undefined ? "" : ` of device ${pick.previous}`}`;
+      const bar = pick.percentile === undefined ? "" : `, at or above percentile ${pick.percentile}`;
+      const own = pick.candidate_scores[pick.candidates.indexOf(device)];
+      const outcome = pick.device === device ? "picked" : `scored ${figure(own)}; device ${pick.device} scored ${figure(pick.score)}`;
+      return h("li", {}, `Pick ${number}: ${rule}${bar}; ${pick.n_candidates} candidates. It was ${outcome}.`);
+    }),
+  );
+}
+
+/** A budget as a bar; a binding one is marked by word and pattern, not by colour alone. */
+export function meter({ name, symbol, used, limit, share, binding }) {
+  const fill = h("div", { class: binding ? "fill binding" : "fill" });
+  fill.style.width = `${Math.min(100, 100 * share)}%`;
+  return h(
+    "div",
+    { class: "gauge" },
+    h("div", { class: "gauge-name" }, h("span", {}, `${name} `, h("small", {}, symbol)), binding && h("strong", {}, "binding")),
+    h(
+      "div",
+      {
+        class: "bar",
+        role: "meter",
+        "aria-label": `${name} budget`,
+        "aria-valuemin": 0,
+        "aria-valuemax": 100,
+        "aria-valuenow": Math.min(100, Math.round(100 * share)),
+        "aria-valuetext": `${figure(used)} of ${figure(limit)}${binding ? ", binding" : ""}`,
+      },
+      fill,
+    ),
+    h("small", {}, `${figure(used)} of ${figure(limit)} (${percent(share)})`),
+  );
+}
+
+function links(network, story, step, device) {
+  const { into, out } = linksOf(network);
+  const sampled = story?.order.has(device);
+  const numbers = sampled || !story ? into[device] : out[device].filter((j) => story.order.has(network.links.target[j]));
+  if (!numbers.length) return story && !sampled ? h("p", { class: "muted" }, "It has no link to a sampled device.") : null;
+  const similarity = story ? similarityAt(network, story, step) : null;
+  const flows = story?.frames[step].flows;
+  const rows = numbers.map((j) => {
+    const [k, i] = [network.links.source[j], network.links.target[j]];
+    const flow = flows ? flows.source.findIndex((source, f) => source === k && flows.target[f] === i) : -1;
+    const now = similarity?.get(k * network.n + i);
+    return [
+      sampled || !story ? k : i,
+      network.links.similarity[j].toFixed(2),
+      ...(story ? [(now ?? network.links.similarity[j]).toFixed(2)] : []),
+      network.links.transmit_cost[j],
+      ...(story ? [flow < 0 ? "–" : flows.fraction[flow], flow < 0 ? "–" : flows.datapoints[flow]] : []),
+    ];
+  });
+  const sent = (row) => (typeof row.at(-1) === "number" ? row.at(-1) : -1);
+  if (story) rows.sort((a, b) => sent(b) - sent(a));
+  const head = [sampled || !story ? "From" : "To", "Λ(0)", ...(story ? [`Λ(${step})`] : []), "ψ", ...(story ? ["Φ", "sent"] : [])];
+  const title = sampled || !story ? "Who can send to it" : "Sampled devices it can send to";
+  return h(
+    "details",
+    { open: true },
+    h("summary", {}, `${title} (${rows.length})`),
+    tableOf([head, ...rows.slice(0, SHOWN_LINKS)]),
+    rows.length > SHOWN_LINKS && h("p", { class: "muted" }, `and ${rows.length - SHOWN_LINKS} more`),
+  );
+}

@@ -1,0 +1,47 @@
+"""A real browser on a real server; skipped, visibly, where there is no Chromium."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.app.conftest import Server, running_server
+from tests.browser.visit import Visit
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+# No name is ever looked up: nothing but this machine can be reached.
+OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+SHOTS = Path(__file__).parents[2] / "build" / "browser"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("the browser tests need Chromium (Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu", OFFLINE, *QUIET]
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def studio_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running_server(tmp_path_factory.mktemp("studio"), workers="1") as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser: Browser, studio_server: Server) -> Iterator[Visit]:
+    """A visitor whose page may reach this server alone and may not log an error."""
+    with Visit.to(browser, studio_server.url) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def shots() -> Path:
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    return SHOTS

@@ -1,0 +1,49 @@
+"""The closed loop, by hand."""
+
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import expect
+
+from tests.app.conftest import Server
+from tests.browser.visit import Visit
+
+
+def test_a_run_is_stepped_through_and_its_link_shows_it_again(visit: Visit, studio_server: Server, shots: Path) -> None:
+    visit.open("view=loop&n=40&horizon=12&period=4&size=4")
+    visit.button("Start the run").click()
+    expect(visit.page.locator("#time-label")).to_contain_text("t = 4 of 4")
+    for k, norm in ((1, "0.7"), (2, "0.4")):
+        box = visit.page.get_by_label(f"Gradient norm observed at aggregation {k}")
+        box.fill(norm)
+        if k == 1:
+            visit.button("Plan the next period").click()
+        else:
+            box.press("Enter")
+        expect(visit.page.locator("#time-label")).to_contain_text(f"of {4 * (k + 1)}")
+    expect(visit.page.get_by_text("The horizon is reached.")).to_be_visible()
+    steps = visit.state("state.loop.plan.steps.map(({ step, gradient_norm }) => [step, gradient_norm])")
+    assert [step for step, _ in steps] == list(range(1, 13))
+    # Sec. III-C: the next period starts from the norm just told, shrinking as the last one did.
+    decay = (1.0 / 0.7) ** (1 / 4)
+    assert abs(steps[4][1] - 0.7 / decay) < 1e-9
+    run = visit.state("state.loop.id")
+    kept = httpx.get(f"{studio_server.url}/v1/runs/{run}/aggregations/2").json()
+    assert visit.state("state.loop.periods[2].objective") == kept["objective"]
+    visit.slide(7)
+    visit.page.screenshot(path=shots / "loop.png")
+    link = visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
+    visit.page.goto("about:blank")
+    visit.page.goto(link)
+    expect(visit.page.locator("#time-label")).to_contain_text("of 12")
+    assert visit.state("state.loop.id") == run
+    # Forgotten by the service, the same is done again.
+    visit.allowed = "404"
+    visit.button("Forget this run").click()
+    expect(visit.page.get_by_text("No run yet")).to_be_visible()
+    visit.page.goto("about:blank")
+    visit.page.goto(link)
+    expect(visit.page.get_by_text("The horizon is reached.")).to_be_visible()
+    assert visit.state("state.loop.id") != run
+    again = visit.state("state.loop.plan.steps.map(({ objective }) => objective)")
+    assert again[-1] == kept["steps"][-1]["objective"]

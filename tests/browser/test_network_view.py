@@ -1,0 +1,161 @@
+"""Make or load a network, and see it drawn."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from solver import Devices, Links, Network, save_network
+from tests.app.requests import dense, random_request
+from tests.browser.visit import Visit
+
+TOPOLOGIES = ("Geometric", "Erdős–Rényi", "Small world", "Scale-free")
+
+
+def drawn_colours(visit: Visit) -> int:
+    """How many different colours the canvas shows."""
+    return int(
+        visit.page.evaluate(
+            """() => { const m = document.querySelector('#map'); const c = new OffscreenCanvas(m.width, m.height);
+            c.getContext('2d').drawImage(m, 0, 0);
+            const p = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+            return new Set(p).size; }"""
+        )
+    )
+
+
+def test_the_first_view_shows_a_network(visit: Visit, shots: Path) -> None:
+    visit.open()
+    expect(visit.page.get_by_text("Can be sampled")).to_be_visible()
+    visit.page.wait_for_function("() => performance.getEntriesByName('first-view').length === 1")
+    assert drawn_colours(visit) > 20
+    visit.page.screenshot(path=shots / "network.png")
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_every_topology_is_made_and_accepted(visit: Visit, topology: str) -> None:
+    visit.open()
+    visit.page.get_by_label("Topology").select_option(label=topology)
+    visit.page.get_by_label("Devices N").fill("60")
+    with visit.page.expect_response(lambda r: r.url.endswith("/v1/plans") and r.json()["n_devices"] == 60) as answer:
+        visit.page.get_by_label("Devices N").press("Tab")
+    diagnosis = answer.value.json()
+    mean_degree = diagnosis["n_links"] / 60
+    assert 5 < mean_degree < 10
+    expect(visit.page.locator("#panel-network .facts").first).to_contain_text("60")
+    assert "n=60" in visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
+
+
+def test_budgets_and_skew_change_the_network_and_a_seed_repeats_it(visit: Visit) -> None:
+    visit.open("n=40&labels=10")
+    many = visit.request()
+    assert visit.open("n=40&labels=10&colour=receive").request() == many
+    visit.page.goto("about:blank")
+    skewed = visit.open("n=40&labels=1").request()
+    counts = np.array(skewed["network"]["devices"]["label_counts"])
+    assert ((counts > 0).sum(axis=1) == 1).all()
+    assert (counts.sum(axis=1) == skewed["network"]["devices"]["data"]).all()
+    similarity = skewed["network"]["topology"]["similarity"]
+    # One label each: neighbours share nothing, or nearly all.
+    assert np.mean(np.array(similarity) == 0) > 0.6
+    visit.page.get_by_label("Budgets").select_option("scarce")
+    scarce = visit.request()["network"]["devices"]
+    ratio = np.array(scarce["transmit_budget"]) / np.array(skewed["network"]["devices"]["transmit_budget"])
+    np.testing.assert_allclose(ratio, 0.001 / 0.5, rtol=1e-4)
+    visit.button("Another seed").click()
+    assert visit.request()["network"]["devices"]["data"] != scarce["data"]
+
+
+def drop(visit: Visit, name: str, content: bytes) -> None:
+    """Drop a file on the page as a person would: a real DataTransfer with the file in it."""
+    visit.page.evaluate(
+        """([name, bytes]) => { const transfer = new DataTransfer();
+        transfer.items.add(new File([new Uint8Array(bytes)], name));
+        for (const kind of ['dragover', 'drop']) document.querySelector('main').dispatchEvent(
+          new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: transfer })); }""",
+        [name, list(content)],
+    )
+
+
+@pytest.mark.parametrize("how", ["chosen", "compressed and dropped"])
+def test_a_network_file_of_arrays_can_be_chosen_or_dropped(visit: Visit, tmp_path: Path, how: str) -> None:
+    generator = np.random.default_rng(3)
+    request = random_request(3, 25)
+    columns = {name: np.array(values) for name, values in request["network"]["devices"].items()}
+    links = {name: np.array(values) for name, values in request["network"]["topology"].items() if name != "kind"}
+    network = Network(Devices(**columns, label_counts=generator.integers(0, 9, (25, 4)).astype(float)), Links(**links))
+    path = tmp_path / "network.npz"
+    save_network(network, path)
+    if how != "chosen":
+        with np.load(path) as arrays:
+            np.savez_compressed(path, **{name: arrays[name] for name in arrays.files})
+    visit.open()
+    if how != "chosen":
+        drop(visit, "network.npz", path.read_bytes())
+    else:
+        visit.page.get_by_text("Load or paste one").click()
+        visit.page.get_by_label("File").set_input_files(path)
+    expect(visit.page.locator("#panel-network .facts").first).to_contain_text("network.npz")
+    seen = visit.request()["network"]
+    assert seen["devices"]["data"] == network.devices.data.tolist()
+    assert seen["devices"]["label_counts"] == np.asarray(network.devices.label_counts).tolist()
+    assert seen["topology"]["source"] == network.links.source.tolist()
+    assert seen["topology"]["similarity"] == network.links.similarity.tolist()
+
+
+@pytest.mark.parametrize("form", ["links", "matrix", "network alone"])
+def test_pasted_json_brings_its_settings_along(visit: Visit, form: str) -> None:
+    request = random_request(5, 12, sample_size=2, horizon=7, sampler="heuristic")
+    given: dict[str, Any] = dense(request) if form == "matrix" else request
+    given = given["network"] if form == "network alone" else given
+    visit.open()
+    visit.page.get_by_text("Load or paste one").click()
+    visit.page.get_by_label("Or paste JSON").fill(json.dumps(given))
+    visit.button("Use what is pasted").click()
+    expect(visit.page.locator("#panel-network .facts").first).to_contain_text("pasted")
+    seen = visit.request()
+    assert seen["network"]["devices"] == request["network"]["devices"]
+    pairs = {(s, t) for s, t in zip(*[seen["network"]["topology"][n] for n in ("source", "target")], strict=True)}
+    topology = request["network"]["topology"]
+    assert pairs == set(zip(topology["source"], topology["target"], strict=True))
+    if form != "network alone":
+        assert (seen["sample_size"], seen["horizon"], seen["sampler"]) == (2, 7, "heuristic")
+    # A small one fits into the link: another visitor sees the same.
+    again = visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
+    visit.page.goto("about:blank")
+    visit.page.goto(again)
+    visit.settled()
+    assert visit.request()["network"] == seen["network"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "must be an object"),
+        ('{"devices": {}}', "/topology"),
+        ('{"devices": {"data": [1, "x"]}, "topology": {}}', "/devices/data/1"),
+    ],
+)
+def test_what_is_no_network_is_said_with_its_place(visit: Visit, text: str, says: str) -> None:
+    visit.open()
+    visit.page.get_by_text("Load or paste one").click()
+    visit.page.get_by_label("Or paste JSON").fill(text)
+    visit.button("Use what is pasted").click()
+    expect(visit.page.get_by_role("alert")).to_contain_text(says)
+
+
+def test_what_the_service_refuses_is_shown_with_its_pointer(visit: Visit) -> None:
+    visit.allowed = "422"
+    request = random_request(5, 12)
+    request["network"]["devices"]["data"][3] = -1
+    visit.open()
+    visit.page.get_by_text("Load or paste one").click()
+    visit.page.get_by_label("Or paste JSON").fill(json.dumps(request))
+    visit.button("Use what is pasted").click()
+    expect(visit.page.get_by_role("alert")).to_contain_text("/network/devices/data/3")
+    expect(visit.page.get_by_role("alert")).to_contain_text(re.compile("Request [0-9a-f]+"))

@@ -1,0 +1,89 @@
+"""Validations: started, watched live, cancelled, found again, taken along."""
+
+import csv
+import re
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import expect
+
+from tests.app.conftest import Server
+from tests.browser.visit import Visit
+
+# Training takes a while on a loaded machine.
+LONG = 90_000
+SMALL = "n=20&degree=5&size=3&period=2&horizon=4"
+
+
+def choose(visit: Visit, *names: str) -> None:
+    for box in visit.page.locator("#panel-validate input[type=checkbox]").all():
+        box.set_checked(box.get_attribute("value") in names)
+
+
+def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_server: Server, shots: Path) -> None:
+    visit.open(f"view=validate&{SMALL}")
+    expect(visit.page.get_by_text("No validation open")).to_be_visible()
+    choose(visit, "smart-offload", "random-offload", "random")
+    visit.page.get_by_label("Aggregations K").fill("6")
+    visit.page.get_by_label("Target accuracy").fill("0.5")
+    visit.page.get_by_label("Target accuracy").press("Tab")
+    # Count what arrives while it runs: curves must grow, not appear at the end.
+    visit.page.evaluate(
+        """() => import('/studio/ui/store.js').then(({ listen, state }) => { window.seen = new Set();
+        listen(['job'], () => state.job && window.seen.add(state.job.progress)); })"""
+    )
+    visit.button("Start").click()
+    expect(visit.page.locator("#job-state")).to_have_text("succeeded", timeout=LONG)
+    progress = visit.page.evaluate("[...window.seen]")
+    assert any(0 < value < 1 for value in progress)
+    job = visit.state("JSON.parse(JSON.stringify(state.job))")
+    kept = httpx.get(f"{studio_server.url}/v1/validations/{job['id']}").json()
+    assert job == kept
+    assert [one["scheme"] for one in kept["schemes"]] == ["smart-offload", "random-offload", "random"]
+    expect(visit.page.get_by_role("img", name="Accuracy after each aggregation by scheme")).to_be_visible()
+    expect(visit.page.get_by_role("img", name=re.compile("Datapoints processed to an accuracy"))).to_be_visible()
+    visit.page.screenshot(path=shots / "validation.png")
+    figure = visit.page.locator("figure").filter(has_text="Accuracy after each aggregation")
+    with visit.page.expect_download() as download:
+        figure.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
+    assert [float(row["smart-offload"]) for row in rows] == kept["schemes"][0]["accuracy"]["mean"]
+    with visit.page.expect_download() as download:
+        figure.get_by_role("button", name="PNG").click()
+    picture = download.value.path().read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 5000
+    # The norms it measured drive the closed loop.
+    visit.tab("Closed loop")
+    visit.button("Start the run").click()
+    visit.button("Go on with these").click()
+    expect(visit.page.get_by_text("The horizon is reached.")).to_be_visible()
+    norms = kept["schemes"][0]["gradient_norm"]["mean"]
+    assert visit.state("state.loop.norms") == norms[1:2]
+    # Another visitor with the link, and from the list of past ones.
+    visit.page.goto("about:blank")
+    visit.page.goto(f"{studio_server.url}/#view=validate&job={job['id']}")
+    expect(visit.page.locator("#job-state")).to_have_text("succeeded")
+
+
+def test_the_plan_shown_is_validated_and_cancelled(visit: Visit) -> None:
+    visit.open(f"view=plan&{SMALL}&planned=1")
+    expect(visit.page.locator("#timebar")).to_be_visible()
+    visit.tab("Validate")
+    visit.page.get_by_label("Train on").select_option("plan")
+    choose(visit, "plan", "random-offload")
+    visit.page.get_by_label("Seeds").fill("40")
+    visit.page.get_by_label("Seeds").press("Tab")
+    visit.button("Start").click()
+    expect(visit.page.get_by_role("img", name="Accuracy after each aggregation by scheme")).to_be_visible(timeout=LONG)
+    visit.button("Cancel").click()
+    expect(visit.page.locator("#job-state")).to_have_text("cancelled", timeout=LONG)
+    expect(visit.button("Cancel")).to_have_count(0)
+    expect(visit.page.locator(".past [aria-current]")).to_contain_text("cancelled")
+
+
+def test_what_cannot_be_trained_is_said(visit: Visit) -> None:
+    visit.allowed = "422"
+    visit.open("view=validate&n=12&stragglers=100&size=2")
+    visit.button("Start").click()
+    expect(visit.page.get_by_role("alert")).to_contain_text(re.compile("sampled|process"), timeout=LONG)
