@@ -94,7 +94,7 @@ def warm_service(workers: int) -> None:
 
 
 def warm_worker() -> None:
-    """Train a little: every built-in model with the compiled engine, for every kind of processor, and one with torch."""
+    """Train a little: every model with the compiled engine for every kind of processor, and one with torch."""
     small = ("--devices", "6", "--sample-size", "2", "--link-probability", "0.5", "--mean-datapoints", "20")
     command = ("simulate", *small, "--schemes", "heuristic-offload,all", "--aggregations", "1", "--plots", "plots")
     run(*command, "--model", "cnn", "--engine", "torch")
