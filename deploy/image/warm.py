@@ -94,13 +94,13 @@ def warm_service(workers: int) -> None:
 
 
 def warm_worker() -> None:
-    """Train a little: every built-in model with both engines."""
+    """Train a little: every model with the compiled engine for every kind of processor, and one with torch."""
     small = ("--devices", "6", "--sample-size", "2", "--link-probability", "0.5", "--mean-datapoints", "20")
-    for model in ("softmax", "mlp", "cnn"):
-        command = ("simulate", "--model", model, *small, "--aggregations", "1", "--plots", "plots")
-        run(*command, "--engine", "torch")
-        for kind in kinds_here():
-            run(*command, "--engine", "compiled", kind=kind)
+    command = ("simulate", *small, "--schemes", "heuristic-offload,all", "--aggregations", "1", "--plots", "plots")
+    run(*command, "--model", "cnn", "--engine", "torch")
+    for kind in kinds_here():
+        for model in ("softmax", "mlp", "cnn"):
+            run(*command, "--model", model, "--engine", "compiled", kind=kind)
 
 
 if __name__ == "__main__":
