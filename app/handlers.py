@@ -39,10 +39,7 @@ async def _service_error(_: Request, error: Exception) -> Response:
 def _allowed(path: str) -> str:
     """All methods of a path; the framework names those of its first route only."""
     routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
-    # A path that is written out is not meant as another's parameter.
-    exact = [route for route in routes if route.path == path]
-    matching = exact or [route for route in routes if route.path_regex.match(path)]
-    methods = {method for route in matching for method in route.methods or ()}
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
     return ", ".join(sorted(methods))
 
 
