@@ -4,7 +4,7 @@ from sampler.base import Sampler
 from sampler.baselines import sample_heuristically, sample_randomly
 from sampler.errors import UnknownSamplerError
 from sampler.gcn.rank import GcnRank
-from sampler.gcn.sampler import GcnBranch, sample_by_random_branch
+from sampler.gcn.sampler import GcnBranch, GcnBranchFedl, sample_by_random_branch
 from sampler.greedy import sample_greedily
 
 __all__ = ["DEFAULT_SAMPLER", "find_sampler", "register_sampler", "sampler_names"]
@@ -14,6 +14,7 @@ DEFAULT_SAMPLER = "greedy"
 
 _SAMPLERS: dict[str, Sampler] = {
     "gcn_branch": GcnBranch(),
+    "gcn_branch_fedl": GcnBranchFedl(),
     "gcn_rank": GcnRank(),
     "greedy": sample_greedily,
     "heuristic": sample_heuristically,
