@@ -23,6 +23,9 @@ VIEWS = {
 def test_axe_finds_nothing_serious(browser: Browser, studio_server: Server, shade: str, shots: Path) -> None:
     with Visit.to(browser, studio_server.url, color_scheme=shade) as visit:
         for name, fragment in VIEWS.items():
+            # Dark differs in colours alone, and these two views have them all.
+            if shade == "dark" and name not in {"plan", "validate"}:
+                continue
             visit.page.goto("about:blank")
             visit.open(fragment)
             if name == "plan":

@@ -10,8 +10,8 @@ from tests.browser.visit import Visit
 
 def test_samplers_are_compared_on_the_same_network(visit: Visit, shots: Path) -> None:
     visit.open("view=compare&n=60")
-    samplers = visit.state("state.samplers.map(({ name }) => name)")
-    for name in samplers:
+    expect(visit.page.get_by_label("heuristic", exact=True)).to_be_visible()
+    for name in visit.state("state.samplers.map(({ name }) => name)"):
         visit.page.get_by_label(name, exact=True).set_checked(name in {"greedy", "heuristic", "random"})
     visit.page.locator("#compare-button").click()
     expect(visit.page.get_by_role("button", name="Show the plan of random")).to_be_visible()
@@ -40,6 +40,7 @@ def test_samplers_are_compared_on_the_same_network(visit: Visit, shots: Path) ->
 
 
 def test_a_link_to_a_comparison_makes_it(visit: Visit) -> None:
-    visit.open("view=compare&n=30&compare=heuristic,random&size=2")
-    expect(visit.page.get_by_role("button", name="Show the plan of heuristic")).to_be_visible()
-    expect(visit.page.get_by_role("button", name="Show the plan of random")).to_be_visible()
+    visit.open("view=compare&n=30&compare=heuristic,greedy:coverage,random&size=2")
+    for name in ("heuristic", "greedy:coverage", "random"):
+        expect(visit.page.get_by_role("button", name=f"Show the plan of {name}")).to_be_visible()
+        expect(visit.page.get_by_label(name, exact=True)).to_be_checked()

@@ -36,18 +36,22 @@ def test_the_first_view_shows_a_network(visit: Visit, shots: Path) -> None:
     visit.page.screenshot(path=shots / "network.png")
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_every_topology_is_made_and_accepted(visit: Visit, topology: str) -> None:
+def test_every_topology_is_made_and_accepted(visit: Visit) -> None:
     visit.open()
+    for size, topology in enumerate(TOPOLOGIES, start=60):
+        check_topology(visit, topology, size)
+
+
+def check_topology(visit: Visit, topology: str, size: int) -> None:
     visit.page.get_by_label("Topology").select_option(label=topology)
-    visit.page.get_by_label("Devices N").fill("60")
-    with visit.page.expect_response(lambda r: r.url.endswith("/v1/plans") and r.json()["n_devices"] == 60) as answer:
+    visit.page.get_by_label("Devices N").fill(str(size))
+    with visit.page.expect_response(lambda r: r.url.endswith("/v1/plans") and r.json()["n_devices"] == size) as answer:
         visit.page.get_by_label("Devices N").press("Tab")
     diagnosis = answer.value.json()
-    mean_degree = diagnosis["n_links"] / 60
+    mean_degree = diagnosis["n_links"] / size
     assert 5 < mean_degree < 10
-    expect(visit.page.locator("#panel-network .facts").first).to_contain_text("60")
-    assert "n=60" in visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
+    expect(visit.page.locator("#panel-network .facts").first).to_contain_text(str(size))
+    assert f"n={size}" in visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
 
 
 def test_budgets_and_skew_change_the_network_and_a_seed_repeats_it(visit: Visit) -> None:
@@ -132,21 +136,18 @@ def test_pasted_json_brings_its_settings_along(visit: Visit, form: str) -> None:
     assert visit.request()["network"] == seen["network"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_what_is_no_network_is_said_with_its_place(visit: Visit) -> None:
+    visit.open()
+    visit.page.get_by_text("Load or paste one").click()
+    for text, says in (
         ("{", "not JSON"),
         ("[1]", "must be an object"),
         ('{"devices": {}}', "/topology"),
         ('{"devices": {"data": [1, "x"]}, "topology": {}}', "/devices/data/1"),
-    ],
-)
-def test_what_is_no_network_is_said_with_its_place(visit: Visit, text: str, says: str) -> None:
-    visit.open()
-    visit.page.get_by_text("Load or paste one").click()
-    visit.page.get_by_label("Or paste JSON").fill(text)
-    visit.button("Use what is pasted").click()
-    expect(visit.page.get_by_role("alert")).to_contain_text(says)
+    ):
+        visit.page.get_by_label("Or paste JSON").fill(text)
+        visit.button("Use what is pasted").click()
+        expect(visit.page.get_by_role("alert")).to_contain_text(says)
 
 
 def test_what_the_service_refuses_is_shown_with_its_pointer(visit: Visit) -> None:

@@ -3,6 +3,7 @@ import { makePlan, planRequest } from "../actions.js";
 import { exact, figure, percent } from "../core/format.js";
 import { coverage, mixtureDistance } from "../core/measures.js";
 import { replay } from "../core/replay.js";
+import { samplerChoices } from "../core/samplers.js";
 import { drawMinimap } from "../draw/minimap.js";
 import { call } from "../ui/api.js";
 import { barChart, csv, figureOf } from "../ui/chart.js";
@@ -40,16 +41,19 @@ export function compareView(panel) {
     if (state.settings.view !== "compare") return;
     if (choices.contains(document.activeElement)) return;
     const chosen = new Set(wanted());
+    const choice = ({ name, description }) =>
+      h(
+        "label",
+        { title: description },
+        h("input", { type: "checkbox", name: "compared", value: name, checked: chosen.has(name), onchange: () => set({ compare: checked(choices).join(",") }) }),
+        name,
+      );
+    const all = samplerChoices(state.samplers);
+    const searches = all.filter(({ name }) => name.includes(":"));
     choices.replaceChildren(
       h("legend", {}, "Samplers"),
-      ...state.samplers.map(({ name, description }) =>
-        h(
-          "label",
-          { title: description },
-          h("input", { type: "checkbox", name: "compared", value: name, checked: chosen.has(name), onchange: () => set({ compare: checked(choices).join(",") }) }),
-          name,
-        ),
-      ),
+      ...all.filter(({ name }) => !name.includes(":")).map(choice),
+      ...(searches.length ? [h("details", { open: searches.some(({ name }) => chosen.has(name)) }, h("summary", {}, "By other objectives"), searches.map(choice))] : []),
     );
   };
   listen(["settings", "samplers", "network"], show);

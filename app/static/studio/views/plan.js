@@ -3,6 +3,7 @@ import { clearPlan, makePlan, planRequest, planWith } from "../actions.js";
 import { exact, figure, percent } from "../core/format.js";
 import { bindingAt } from "../core/gauges.js";
 import { coverage, mixtureDistance } from "../core/measures.js";
+import { samplerChoices } from "../core/samplers.js";
 import { figureOf, lineChart } from "../ui/chart.js";
 import { button, choiceBox, facts, field, h, numberBox } from "../ui/dom.js";
 import { empty, loading, problem } from "../ui/notices.js";
@@ -23,9 +24,10 @@ const NUMBERS = [
 export function planFields(names = NUMBERS.map(([name]) => name)) {
   const { settings, samplers } = state;
   const onset = (name) => (value) => planWith({ [name]: value });
-  const known = samplers.length ? samplers.map(({ name }) => name) : [settings.sampler].filter(Boolean);
+  const choices = samplerChoices(samplers);
+  const known = choices.length ? choices.map(({ name }) => name) : [settings.sampler].filter(Boolean);
   if (settings.sampler && !known.includes(settings.sampler)) known.push(settings.sampler);
-  const about = samplers.find(({ name }) => name === settings.sampler)?.description;
+  const about = choices.find(({ name }) => name === settings.sampler)?.description;
   return [
     field("Sampler", choiceBox({ name: "sampler", value: settings.sampler, options: known.map((name) => [name, name]), onset: onset("sampler") }), about),
     ...NUMBERS.filter(([name]) => names.includes(name)).map(([name, label, min, max, step]) =>
