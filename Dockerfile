@@ -26,7 +26,7 @@ COPY pyproject.toml constraints.txt deploy/image/dependencies.py ./
 # CVXPY brings solvers along that the reference solver does not use; each is larger than CVXPY itself.
 # The library reads networkx graphs, and rich shows source code with pygments; the service does neither.
 RUN python3 -m venv --without-pip /opt/fedsift \
-    && python3 dependencies.py pyproject.toml > requirements.txt \
+    && python3 dependencies.py pyproject.toml telemetry > requirements.txt \
     && pip install --no-compile -c constraints.txt -r requirements.txt \
     && pip uninstall -y highspy jinja2 markupsafe networkx osqp pygments scs setuptools sparsediffpy
 
@@ -34,7 +34,7 @@ FROM packages-serve AS packages-worker
 ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL
 ARG PIP_FIND_LINKS
-RUN python3 dependencies.py pyproject.toml sim > requirements.txt \
+RUN python3 dependencies.py pyproject.toml telemetry sim > requirements.txt \
     && pip install --no-compile -c constraints.txt -r requirements.txt \
     && pip uninstall -y highspy jinja2 markupsafe osqp scs setuptools sparsediffpy
 

@@ -48,6 +48,7 @@ check: $(VENV)/.dev ## Format, lint, strict types, import contract, tests: what 
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy deploy/image/*.py
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
@@ -57,23 +58,40 @@ class Client:
         except HTTPError as error:
             raise _refusal(error) from error
 
+    def get_patiently(self, path: str) -> dict[str, Any]:
+        """The JSON answer, asked for again while the service is away."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return self.call("GET", path)
+            except ServiceRefusal as refusal:
+                if refusal.problem.get("status", 0) < 500 or time.monotonic() > deadline:
+                    raise
+            except (OSError, HTTPException):
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.5)
+
     def events(self, path: str) -> Iterator[Event]:
         """Events from the first on, each once, reconnecting after the last one seen while there is hope."""
         last = 0
-        gone_since = time.monotonic()
-        while time.monotonic() - gone_since < _PATIENCE:
+        gone_since: float | None = None
+        while gone_since is None or time.monotonic() - gone_since < _PATIENCE:
+            request = self._request("GET", path, None, {"Last-Event-ID": str(last)})
             try:
-                with urlopen(self._request("GET", path, None, {"Last-Event-ID": str(last)}), timeout=_TIMEOUT) as lines:  # noqa: S310
+                with urlopen(request, timeout=_TIMEOUT) as lines:  # noqa: S310 - http or https, see above
+                    gone_since = None
+                    if lines.status == HTTPStatus.NO_CONTENT:
+                        return
                     for event in _parsed(lines):
-                        gone_since = time.monotonic()
                         last = event.number
                         yield event
-                gone_since = time.monotonic()
             except HTTPError as error:
-                if error.code < 500:
+                if error.code < HTTPStatus.INTERNAL_SERVER_ERROR:
                     raise _refusal(error) from error
             except (OSError, HTTPException):
                 pass
+            gone_since = gone_since or time.monotonic()
             time.sleep(0.5)
         raise OSError("the service does not answer any more")
 
@@ -102,4 +120,4 @@ def _refusal(error: HTTPError) -> ServiceRefusal:
     try:
         return ServiceRefusal(json.load(error))
     except ValueError:
-        return ServiceRefusal({"title": f"HTTP {error.code}", "detail": error.reason})
+        return ServiceRefusal({"title": f"HTTP {error.code}", "status": error.code, "detail": error.reason})

@@ -65,18 +65,8 @@ _SUCCEEDED: dict[str, Any] = {
         }
     ],
 }
-_EVENTS = """\
-retry: 1000
-
-id: 1
-event: state
-data: {"state": "running"}
-
-id: 2
-event: round
-data: {"scheme": "heuristic-offload", "seed": 0, "draw": 0, "aggregation": 0, "accuracy": 0.12, "loss": 2.3, \
-"progress": 0.33}
-"""
+# One event of the stream, as a reader of server-sent events gives it.
+_EVENT = {"id": "1", "event": "state", "data": '{"state": "running"}'}
 
 VALIDATION_REQUESTS: dict[str, Any] = {
     "createValidation": {
@@ -91,5 +81,5 @@ VALIDATION_RESPONSES: dict[str, dict[str, Any]] = {
     "getValidation": {"200": _SUCCEEDED},
     "cancelValidation": {"200": {**_QUEUED, "state": "cancelled"}},
     "listValidations": {"200": {"validations": [{**_CREATED, **_ENDED, "state": "succeeded", "progress": 1.0}]}},
-    "followValidation": {"200": _EVENTS},
+    "followValidation": {"200": _EVENT},
 }

@@ -26,14 +26,18 @@ from sampler import find_sampler
 
 __all__ = ["main"]
 
+# Percentiles by sampler, whether it was told label counts, and label.
+Table = dict[tuple[str, bool, str], NDArray[np.float64]]
+
 LABELS = ("fedl", "surrogate")
 RIVAL = "random_branch"
-DRAWS = {"random": 20, "random_branch": 20, "gcn_branch": 5}
+DRAWS = {"random": 10, "random_branch": 20, "gcn_branch": 5, "gcn_branch_fedl": 5}
 # Sampler, and whether it is told the label counts that it could use.
 ROWS = (
     ("random", True),
     (RIVAL, True),
     ("gcn_branch", True),
+    ("gcn_branch_fedl", True),
     ("gcn_rank", True),
     ("gcn_rank", False),
     ("heuristic", True),
@@ -52,28 +56,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sizes = [int(size) for size in options.sizes.split(",")]
     print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + options.networks - 1}", sep=", ")
     folder = LabelFolder(options.folder, Family())
+    tables = []
     rows = []
-    for size in (*sizes, 0):
-        wanted = [size] if size else sizes
-        jobs = folder.jobs(wanted, range(HELD_OUT_SEED, HELD_OUT_SEED + options.networks))
+    for size in sizes:
+        jobs = folder.jobs([size], range(HELD_OUT_SEED, HELD_OUT_SEED + options.networks))
         folder.generate(jobs, "fedl")
-        rows += _judge(folder.load(jobs, "fedl"), size)
+        tables.append(_table(folder.load(jobs, "fedl")))
+        rows += _judge(tables[-1], size)
+    # One value for each network: its percentiles at different S are not independent of each other.
+    rows += _judge({key: np.mean([table[key] for table in tables], axis=0) for key in tables[0]}, 0)
     print(json.dumps({"held_out": rows}))
     return 0
 
 
-def _judge(records: Sequence[LabelledRealisation], size: int) -> list[dict[str, object]]:
-    """Print and return a table; size 0 stands for all sizes together."""
-    rival = {label: _percentiles(RIVAL, records, label, reveal_labels=True) for label in LABELS}
-    print(f"\n{'all S' if size == 0 else f'S = {size}'}, {len(records)} realisations")
+def _table(records: Sequence[LabelledRealisation]) -> Table:
+    """Every sampler's percentile on every realisation, by each label."""
+    return {
+        (name, reveal, label): percentiles(
+            find_sampler(name), records, label, draws=DRAWS.get(name, 1), reveal_labels=reveal
+        )
+        for name, reveal in ROWS
+        for label in LABELS
+    }
+
+
+def _judge(table: Table, size: int) -> list[dict[str, object]]:
+    """Print and return what a table says; size 0 stands for all sizes together."""
+    count = len(table[RIVAL, True, LABELS[0]])
+    print(f"\n{'all S' if size == 0 else f'S = {size}'}, {count} networks", flush=True)
     print(f"{'sampler':24s} {'FedL':>6s} {'− random_branch':>18s} {'surrogate':>11s} {'− random_branch':>18s}")
     rows = []
     for name, reveal in ROWS:
         row: dict[str, object] = {"sampler": name, "sample_size": size, "label_counts": reveal}
         cells = []
         for label in LABELS:
-            own = _percentiles(name, records, label, reveal_labels=reveal)
-            difference = judge(own - rival[label])
+            own = table[name, reveal, label]
+            difference = judge(own - table[RIVAL, True, label])
             row |= {
                 f"{label}_percentile": judge(own).mean,
                 f"{label}_difference": difference.mean,
@@ -84,12 +102,6 @@ def _judge(records: Sequence[LabelledRealisation], size: int) -> list[dict[str, 
         print(f"{title:24s} {cells[0]} {cells[1]:>29s}")
         rows.append(row)
     return rows
-
-
-def _percentiles(
-    name: str, records: Sequence[LabelledRealisation], label: str, *, reveal_labels: bool
-) -> NDArray[np.float64]:
-    return percentiles(find_sampler(name), records, label, draws=DRAWS.get(name, 1), reveal_labels=reveal_labels)
 
 
 if __name__ == "__main__":

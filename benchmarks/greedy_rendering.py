@@ -36,10 +36,12 @@ class GreedyRendering:
     def value(self, sampled: set[int]) -> float:
         """f(𝒮) as `sampler.objectives.mixture` states it."""
         held = self._held(sampled)
+        size, n = self._problem.sample_size, len(self._graph)
+        credit = self._epsilon + (size - len(sampled)) / n
         value = 0.0
         for share, of in self._classes:
             amount = sum(h * of[k] for k, h in held.items())
-            value += share * math.log(self._epsilon + amount / (share * self._total))
+            value += share * math.log(credit + amount / (share * self._total))
         return value
 
     def _held(self, sampled: set[int]) -> dict[int, float]:

@@ -7,10 +7,11 @@ network's data, the paper's global loss. On networks of ten devices all sets are
 trained, on those of a hundred random ones. Numbers of objectives (ε, β, rank, ridge) are chosen with `--tune` on
 other networks than those reported.
 
-    python -m benchmarks.sampler_objectives             about ten minutes of one core
-    python -m benchmarks.sampler_objectives --images    MNIST and Fashion-MNIST with the CNN, about as long
+    python -m benchmarks.sampler_objectives                   about ten minutes of one core
+    python -m benchmarks.sampler_objectives --devices 10,100  without the networks of 400
+    python -m benchmarks.sampler_objectives --images          MNIST and Fashion-MNIST with the CNN, about as long
     python -m benchmarks.sampler_objectives --tune
-    python -m benchmarks.sampler_objectives --quick     fewer networks
+    python -m benchmarks.sampler_objectives --quick           fewer networks
 
 The last line is JSON.
 """
@@ -172,12 +173,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer networks")
     parser.add_argument("--images", action="store_true", help="MNIST and Fashion-MNIST instead of the digits")
+    parser.add_argument("--devices", default="10,100,400", help="sizes of networks to look at")
     parser.add_argument("--tune", action="store_true", help="compare constants, on networks of their own")
     arguments = parser.parse_args()
     print(describe("numpy", "numba"), "\n", " ".join(sys.argv[1:]) or "full", "\n* sees label counts")
     predictors, first = (CANDIDATES, TUNED) if arguments.tune else (PREDICTORS, REPORTED)
     everything: list[dict[str, float | str]] = []
+    sizes = {int(size) for size in arguments.devices.split(",")}
     for study in studies(images=arguments.images, quick=arguments.quick):
+        if study.family.n_devices not in sizes:
+            continue
         rows = look(study, predictors, first)
         show(study, predictors, rows)
         everything += rows

@@ -230,11 +230,14 @@ def main() -> None:
     """Print the tables and the JSON line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="more networks and all budgets")
-    full = parser.parse_args().full
+    parser.add_argument("--only", choices=("ten", "large", "speed"), help="one of the three parts")
+    arguments = parser.parse_args()
+    full, only = arguments.full, arguments.only
     print(describe("numpy", "numba", "torch", "torch-geometric", "networkx"), f"seeds from {FIRST_SEED}", sep=", ")
-    latency = speed()
-    small = ten_devices(250 if full else 25)
-    many = large(("loose", "tight", "scarce") if full else ("tight",), 3 if full else 1)
+    latency = speed() if only in {None, "speed"} else {}
+    small = ten_devices(250 if full else 25) if only in {None, "ten"} else []
+    budgets = ("loose", "tight", "scarce") if full else ("tight",)
+    many = large(budgets, 3 if full else 1) if only in {None, "large"} else []
     note = "percentiles: 0 the best of all sets, 50 chance; large: relative to the best found"
     print(json.dumps({"ten_devices": small, "large": many, "speed": latency, "note": note}))
 

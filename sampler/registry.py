@@ -5,7 +5,7 @@ from sampler.baselines import sample_heuristically, sample_randomly
 from sampler.errors import UnknownSamplerError
 from sampler.exhaustive import sample_exhaustively
 from sampler.gcn.rank import GcnRank
-from sampler.gcn.sampler import GcnBranch, sample_by_random_branch
+from sampler.gcn.sampler import GcnBranch, GcnBranchFedl, sample_by_random_branch
 from sampler.greedy import sample_greedily
 from sampler.local_search import sample_by_local_search
 from sampler.search import ObjectiveSampler
@@ -18,6 +18,7 @@ DEFAULT_SAMPLER = "greedy"
 _SAMPLERS: dict[str, Sampler] = {
     "exhaustive": ObjectiveSampler(sample_exhaustively),
     "gcn_branch": GcnBranch(),
+    "gcn_branch_fedl": GcnBranchFedl(),
     "gcn_rank": GcnRank(),
     "greedy": ObjectiveSampler(sample_greedily),
     "heuristic": sample_heuristically,

@@ -77,7 +77,7 @@ def _follow(client: Client, place: str, console: Console) -> dict[str, Any]:
                 break
             else:
                 bar.update(task, description=event.body["state"])
-    return client.call("GET", place)
+    return client.get_patiently(place)
 
 
 def _refused(refusal: ServiceRefusal, *, as_json: bool) -> typer.Exit:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 from pydantic import Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from app.binary import NPZ, answer_binary_plan
 from app.gate import Service, process
@@ -17,6 +18,21 @@ from app.schemas.plan import PlanOut, PlanRequest
 from app.security import Owner
 
 __all__ = ["router"]
+
+
+class _PlanConvertor(Convertor[str]):
+    """Only what looks like a plan's id is one: else `/v1/plans/binary` would be a plan to some methods."""
+
+    regex = "plan_[0-9a-f]{32}"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("plan", _PlanConvertor())
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -60,7 +76,7 @@ async def create_binary_plan(request: Request, owner: Owner) -> Response:
 
 
 @router.get(
-    "/{plan_id}",
+    "/{plan_id:plan}",
     operation_id="getPlan",
     summary="A kept plan once more",
     response_model=PlanOut,
@@ -72,7 +88,7 @@ async def get_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> Resp
 
 
 @router.delete(
-    "/{plan_id}",
+    "/{plan_id:plan}",
     status_code=204,
     operation_id="deletePlan",
     summary="Forget a kept plan",

@@ -34,10 +34,20 @@ LastEvent = Annotated[
 ]
 
 _PLACE = {"Location": {"schema": {"type": "string"}, "description": "Where the validation can be followed."}}
+# Of each event, as OpenAPI before 3.2 has it.
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string", "description": "Its number."},
+        "event": {"type": "string", "enum": ["state", "round"]},
+        "data": {"type": "string", "description": "A JSON object."},
+        "retry": {"type": "integer"},
+    },
+}
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `state` and `round`, numbered from 1; the data of each is a JSON object.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"schema": _EVENT}},
     },
     204: {"description": "It has ended, and there is nothing to tell after that event."},
 }

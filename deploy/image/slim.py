@@ -12,7 +12,12 @@ from pathlib import Path
 
 _FOLDERS = ("__pycache__", "include", "test", "tests")
 _SUFFIXES = (".a", ".c", ".cmake", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".pxd", ".pyi", ".pyx")
-_PARTS = ("numpy/distutils", "sqlalchemy/testing", *(f"sqlalchemy/dialects/{n}" for n in ("mssql", "mysql", "oracle")))
+_PARTS = (
+    "numba/cuda",
+    "numpy/distutils",
+    "sqlalchemy/testing",
+    *(f"sqlalchemy/dialects/{n}" for n in ("mssql", "mysql", "oracle")),
+)
 # scikit-learn, which only the worker has, imports some of these.
 _SERVE_PARTS = tuple(f"scipy/{name}" for name in ("cluster", "datasets", "io", "odr", "signal"))
 

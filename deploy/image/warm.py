@@ -63,7 +63,7 @@ def warm_service(workers: int) -> None:
     """Plan with both solvers through the service as it will run; with workers, see a validation through."""
     for kind in kinds_here():
         environment = {**os.environ, "NUMBA_CPU_NAME": kind}
-        subprocess.run([sys.executable, "-m", "solver.warm_up"], check=True, env=environment)
+        subprocess.run([sys.executable, "-m", "sampler.warm_up"], check=True, env=environment)
     run("keys", "create", "warm")
     command = [str(Path(sys.executable).with_name("fedsift")), "serve", "--host", "127.0.0.1", "--port", str(PORT)]
     server = subprocess.Popen(command, env={**os.environ, "FEDSIFT_WORKERS": str(workers)})  # noqa: S603
@@ -94,13 +94,13 @@ def warm_service(workers: int) -> None:
 
 
 def warm_worker() -> None:
-    """Train a little: every built-in model with both engines."""
+    """Train a little: every model with the compiled engine for every kind of processor, and one with torch."""
     small = ("--devices", "6", "--sample-size", "2", "--link-probability", "0.5", "--mean-datapoints", "20")
-    for model in ("softmax", "mlp", "cnn"):
-        command = ("simulate", "--model", model, *small, "--aggregations", "1", "--plots", "plots")
-        run(*command, "--engine", "torch")
-        for kind in kinds_here():
-            run(*command, "--engine", "compiled", kind=kind)
+    command = ("simulate", *small, "--schemes", "heuristic-offload,all", "--aggregations", "1", "--plots", "plots")
+    run(*command, "--model", "cnn", "--engine", "torch")
+    for kind in kinds_here():
+        for model in ("softmax", "mlp", "cnn"):
+            run(*command, "--model", model, "--engine", "compiled", kind=kind)
 
 
 if __name__ == "__main__":

@@ -99,14 +99,9 @@ def _ablations() -> list[Condition]:
 
 
 def _every_sampler() -> tuple[str, ...]:
-    return (
-        "random+fast",
-        "heuristic+fast",
-        "random_branch+fast",
-        "gcn_branch+fast",
-        "greedy+fast",
-        "local_search+fast",
-    )
+    searches = ("greedy", "greedy:surrogate", "greedy:coverage", "greedy:surrogate_coverage", "local_search")
+    names = ("random", "heuristic", "random_branch", "gcn_branch", "gcn_rank", *searches)
+    return tuple(f"{name}+fast" for name in names)
 
 
 def _map_table(conditions: Sequence[Condition], base: Cell, seeds: tuple[int, ...], results: Results) -> Table:

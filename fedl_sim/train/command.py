@@ -34,9 +34,9 @@ def train(
     realisations: Annotated[int, typer.Option(help="Networks to label and train on.", min=2)] = 1000,
     seed: Annotated[int, typer.Option(help="Of the first realisation, and of the first weights.", min=0)] = 0,
     held_out: Annotated[int, typer.Option(help="Networks to judge on, never trained on.", min=2)] = 100,
-    hidden: Annotated[str | None, typer.Option(help="Hidden widths [default: 16, for rank 32,32].")] = None,
+    hidden: Annotated[str | None, typer.Option(help="Hidden widths [default: 16, for rank 16,16].")] = None,
     epochs: Annotated[int | None, typer.Option(help="Of training [default: 400, for rank 40].", min=1)] = None,
-    surrogate_share: Annotated[float, typer.Option(help="Weight of the surrogate's rank in rank.")] = 0.2,
+    surrogate_share: Annotated[float, typer.Option(help="Weight of the surrogate's rank in rank.")] = 0.15,
     family: Annotated[str, typer.Option(help="JSON that changes the family of networks, see the model card.")] = "{}",
     folder: Annotated[Path, typer.Option(help="Where labels are kept and taken up again.")] = Path("build/labels"),
     output: Annotated[Path, typer.Option("--output", "-o", help="Where weights are written.")] = Path("build/weights"),
@@ -58,7 +58,7 @@ def train(
             realisations=realisations,
             seed=seed,
             held_out=held_out,
-            hidden=_numbers(hidden or ("32,32" if model == "rank" else "16"), "hidden"),
+            hidden=_numbers(hidden or ("16,16" if model == "rank" else "16"), "hidden"),
             epochs=epochs or (40 if model == "rank" else 400),
             surrogate_share=surrogate_share,
             family=_family(family),
@@ -124,6 +124,6 @@ def _show(recipe: Recipe, weights: dict[str, Weights], console: Console) -> None
             for label in ("fedl", "surrogate")
             for figure in ("percentile", "percentile_random_branch", "difference_error")
         ]
-        table.add_row(f"{recipe.model}-{name}", *cells)
+        table.add_row(f"{recipe.prefix}-{name}", *cells)
     console.print(table)
     console.print("±: standard error of the difference. Random scores: the same branch search without a network.")

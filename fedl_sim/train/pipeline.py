@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fedl_sim.errors import MissingExtraError
-from fedl_sim.labels.evaluation import judge, percentiles
+from fedl_sim.labels.evaluation import by_network, judge, percentiles
 from fedl_sim.labels.folder import LabelFolder
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.train.examples import gcn_examples, gcn_features, rank_states
@@ -52,7 +52,7 @@ def train_models(recipe: Recipe, folder: Path, output: Path, report: Reporter) -
     """
     trained = {}
     for name, sizes in recipe.models.items():
-        path = output / f"{recipe.model}-{name}.json"
+        path = output / f"{recipe.prefix}-{name}.json"
         weights = _found(path, recipe)
         if weights is None:
             weights = _train(recipe, name, sizes, folder, report)
@@ -88,7 +88,7 @@ def _found(path: Path, recipe: Recipe) -> Weights | None:
 def _train(recipe: Recipe, name: str, sizes: Sequence[int], folder: Path, report: Reporter) -> Weights:
     labels = LabelFolder(folder, recipe.family)
     records = labels.load(labels.jobs(sizes, recipe.seeds), recipe.label)
-    stage = f"training {recipe.model}-{name}"
+    stage = f"training {recipe.prefix}-{name}"
     trained, features = _fitted(recipe, records, _Counter(report, stage, 0, recipe.epochs), general=name == GENERAL)
     weights = Weights(recipe.model, features, trained.layers, {})
     about: dict[str, str | float] = {
@@ -139,11 +139,11 @@ def _torch_module(name: str) -> ModuleType:
 
 def _held_out(weights: Weights, name: str, records: Sequence[LabelledRealisation]) -> dict[str, str | float]:
     """Judge a model on realisations it has not seen, beside the same branch on random scores."""
-    sampler: Sampler = GcnRank(weights) if weights.model == "rank" else GcnBranch({name: weights})
+    sampler: Sampler = GcnRank(weights) if weights.model == "rank" else GcnBranch(weights={name: weights})
     table: dict[str, str | float] = {"held_out": len(records)}
     for label in ("fedl", "surrogate"):
-        own = percentiles(sampler, records, label, draws=DRAWS if weights.model == "gcn" else 1)
-        rival = percentiles(sample_by_random_branch, records, label, draws=DRAWS)
+        own = by_network(percentiles(sampler, records, label, draws=DRAWS if weights.model == "gcn" else 1), records)
+        rival = by_network(percentiles(sample_by_random_branch, records, label, draws=DRAWS), records)
         beaten = judge(own - rival)
         table[f"{label}_percentile"] = round(judge(own).mean, 4)
         table[f"{label}_percentile_random_branch"] = round(judge(rival).mean, 4)

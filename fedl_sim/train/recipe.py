@@ -40,7 +40,7 @@ class Recipe:
     held_out: int = 100
     hidden: tuple[int, ...] = (16,)
     epochs: int = 400
-    surrogate_share: float = 0.2
+    surrogate_share: float = 0.15
     family: Family = field(default_factory=Family)
 
     def __post_init__(self) -> None:
@@ -68,6 +68,11 @@ class Recipe:
             return {GENERAL: self.general_sizes}
         named = {weights_name(size): (size,) for size in self.sample_sizes}
         return named | ({GENERAL: self.general_sizes} if self.general_sizes else {})
+
+    @property
+    def prefix(self) -> str:
+        """How its weight files' names begin."""
+        return "rank" if self.model == "rank" else f"gcn-{self.label}"
 
     @property
     def seeds(self) -> range:

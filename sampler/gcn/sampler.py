@@ -11,14 +11,15 @@ from sampler.gcn.features import device_features
 from sampler.gcn.forward import Propagation, gcn_scores
 from sampler.gcn.weights import GENERAL, PAPER_SIZES, Weights, load_weights, weights_name
 
-__all__ = ["GcnBranch", "sample_by_random_branch"]
+__all__ = ["GcnBranch", "GcnBranchFedl", "sample_by_random_branch"]
 
 
 class GcnBranch:
     """The paper's method (Sec. IV): a trained GCN scores the devices, a branch search picks them; scores are log Γ."""
 
-    def __init__(self, weights: Mapping[str, Weights] | None = None) -> None:
-        """Use these weights by name (`s3` … `s6`, and `general` for any other S); default: those of the package."""
+    def __init__(self, label: str = "surrogate", weights: Mapping[str, Weights] | None = None) -> None:
+        """Use the package's weights trained on this label, or the given ones, named `s3` … `s6` and `general`."""
+        self._label = label
         self._weights = weights
 
     def weights_for(self, sample_size: int) -> Weights:
@@ -40,7 +41,7 @@ class GcnBranch:
 
     def _named(self, name: str) -> Weights:
         if self._weights is None:
-            return load_weights("gcn", name)
+            return load_weights(f"gcn-{self._label}", name)
         found = self._weights.get(name, self._weights.get(GENERAL))
         if found is None:
             raise WeightsError(
@@ -55,6 +56,14 @@ class GcnBranch:
         features = device_features(network, problem.sample_size, weights.features)
         scores = gcn_scores(features, Propagation(network), weights.layers)
         return branch_search(problem, scores, generator)
+
+
+class GcnBranchFedl(GcnBranch):
+    """`gcn_branch` with the GCN trained on FedL loss, the paper's target; see the model card for what that is worth."""
+
+    def __init__(self) -> None:
+        """Use the package's weights."""
+        super().__init__("fedl")
 
 
 def sample_by_random_branch(problem: SamplingProblem, generator: np.random.Generator) -> Selection:

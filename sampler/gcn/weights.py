@@ -100,7 +100,7 @@ def read_weights(path: Traversable) -> Weights:
 
 @lru_cache(maxsize=32)
 def load_weights(model: str, name: str) -> Weights:
-    """Load packaged weights, such as model `gcn` and name `s3` or `general`.
+    """Load packaged weights: model `gcn-fedl`, `gcn-surrogate` or `rank`, name `s3` … `s6` or `general`.
 
     Raises:
         WeightsError: the package holds none of that name.

@@ -6,7 +6,8 @@ mixture aimed at:
     f(𝒮) = Σ_c w_c log(ε + m_c(𝒮)/(w_c D_N))  ≈  log(m(𝒮)/D_N) − KL(w ‖ mixture of 𝒮),
 
 the logarithm of the amount minus the divergence between the mixtures. ε keeps it finite where a class is missing; it is
-a small part of S/N, the share of the data that a set of average devices holds.
+a small part of S/N, the share of the data that a set of average devices holds. A set of fewer than S devices is
+credited with what average devices would bring in the places left: greedy shall not take a class for lost too soon.
 
 What to aim at is a question of use. The network's own mixture π serves a model that is judged by the network's data,
 as the paper's global loss does; equal shares one that is judged on every class alike, as test sets do. Nobody tells, so
@@ -40,10 +41,12 @@ class Mixture(Objective):
         scaled = shares[:, present] / (self._aim * devices.data.sum())
         self._holdings = Holdings.of(problem, scaled)
         self._epsilon = epsilon * problem.sample_size / len(devices)
+        self._size, self._devices = problem.sample_size, len(devices)
 
     def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return f of each set."""
-        value: NDArray[np.float64] = np.log(self._epsilon + self._holdings.pool(sets).sums) @ self._aim
+        to_come = max(self._size - sets.shape[1], 0) / self._devices
+        value: NDArray[np.float64] = np.log(self._epsilon + to_come + self._holdings.pool(sets).sums) @ self._aim
         return value
 
 

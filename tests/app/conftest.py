@@ -31,7 +31,7 @@ def free_port() -> int:
 
 
 def start_server(folder: Path, **settings: str) -> Server:
-    port = free_port()
+    port = int(settings.pop("port", 0)) or free_port()  # a restart may need the same one
     environment = {
         **os.environ,
         "FEDSIFT_DATABASE_URL": f"sqlite:///{folder}/fedsift.db",

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
 from app.settings import Settings, is_loopback, settings_table
 from tests.app.conftest import Server, running_server
@@ -107,6 +108,17 @@ def test_samplers_are_listed(client: httpx.Client) -> None:
     assert answer["default"] in names
     assert {"greedy", "heuristic", "random"} <= set(names)
     assert all(one["description"] for one in answer["samplers"])
+    weights = {one["name"]: one.get("weights") for one in answer["samplers"]}
+    assert weights["gcn_branch"]["s3.label"] == "surrogate"
+    assert weights["gcn_rank"]["held_out"] > 0
+    assert weights["greedy"] is None
+
+
+@pytest.mark.parametrize("name", ["gcn_branch", "gcn_branch_fedl", "gcn_rank", "random_branch"])
+def test_trained_samplers_answer_plans(client: httpx.Client, name: str) -> None:
+    answer = client.post("/v1/plans", json=random_request(2, 30, horizon=2, sample_size=4, sampler=name))
+    assert answer.status_code == 200
+    assert len(set(answer.json()["sampled"])) == len(answer.json()["scores"]) == 4
 
 
 def test_a_full_queue_turns_callers_away_and_recovers(tmp_path: Path) -> None:

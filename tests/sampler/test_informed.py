@@ -49,6 +49,12 @@ def test_gradients_of_every_kind_are_covered() -> None:
     assert chosen.guarantee > 0.9
 
 
+def test_one_gradient_that_stands_for_most_beats_one_that_is_far_from_all() -> None:
+    place = np.r_[np.linspace(-0.1, 0.1, 9), 5.0, -5.0, 4.0][:, None]
+    chosen = sample_by_gradient_coverage(problem(network(), 1), observations(gradient=place), np.random.default_rng(0))
+    assert chosen.sampled[0] < 9
+
+
 def test_equal_gradients_are_no_fault() -> None:
     seen = observations(gradient=np.ones((12, 5)))
     assert len(sample_by_gradient_coverage(problem(network(), 3), seen, np.random.default_rng(0)).sampled) == 3

@@ -140,7 +140,7 @@ def test_a_queue_that_lost_its_memory_gets_open_parts_anew(tmp_path: Path) -> No
     """SQLite keeps the queue in a file of its own; the store alone suffices to go on without it."""
     with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path) as crew:
         crew.hire()
-        validation = crew.submit("smart", "random", aggregations=200)
+        validation = crew.submit("smart", "random", aggregations=40)
         crew.until_more_rounds(validation, 3)
         crew.processes[0].kill()
         crew.processes[0].wait()

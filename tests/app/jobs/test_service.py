@@ -49,6 +49,7 @@ def test_the_service_is_killed_under_a_job_and_its_follower(database_url: str, t
                 server.process.wait()
                 server = start_server(tmp_path, **settings)
             out, err = follower.communicate(timeout=200)
+            assert out, err
             result = json.loads(out)
             assert (result["id"], result["state"]) == (validation, "succeeded"), err
             assert result["schemes"] == expected["schemes"]

@@ -31,12 +31,12 @@ def test_it_labels_trains_judges_and_writes(tmp_path: Path, arguments: list[str]
     code, output = run([*arguments, "--realisations", "6", *folders(tmp_path)])
     assert code == 0, output
     assert "held-out percentile" in output
-    assert sorted(weights(tmp_path / "weights")) == ["gcn-general.json", "gcn-s3.json"]
-    one = Weights.from_json((tmp_path / "weights" / "gcn-s3.json").read_text())
+    assert sorted(weights(tmp_path / "weights")) == ["gcn-fedl-general.json", "gcn-fedl-s3.json"]
+    one = Weights.from_json((tmp_path / "weights" / "gcn-fedl-s3.json").read_text())
     assert one.provenance["realisations"] == 6
     assert one.provenance["held_out"] == 2
     assert str(one.provenance["command"]).startswith("fedsift train --model gcn --label fedl --sizes 3")
-    general = Weights.from_json((tmp_path / "weights" / "gcn-general.json").read_text())
+    general = Weights.from_json((tmp_path / "weights" / "gcn-fedl-general.json").read_text())
     assert general.features[-1] == "sampled_share"
     assert general.provenance["realisations"] == 12
 
@@ -45,7 +45,7 @@ def test_the_command_in_the_provenance_trains_the_same_again(tmp_path: Path, arg
     import shlex
 
     run([*arguments, "--realisations", "5", "--seed", "7", *folders(tmp_path / "one")])
-    about = Weights.from_json((tmp_path / "one" / "weights" / "gcn-s3.json").read_text()).provenance
+    about = Weights.from_json((tmp_path / "one" / "weights" / "gcn-fedl-s3.json").read_text()).provenance
     words = shlex.split(str(about["command"]))
     # Two processes in place of one: the result does not depend on them.
     code, output = run([*words[1:], "--processes", "2", *folders(tmp_path / "other")])
@@ -69,7 +69,7 @@ def test_the_ranking_variant_trains_too(tmp_path: Path, arguments: list[str]) ->
     assert code == 0, output
     one = Weights.from_json((tmp_path / "weights" / "rank-general.json").read_text())
     assert one.model == "rank"
-    assert "--surrogate-share 0.2" in str(one.provenance["command"])
+    assert "--surrogate-share 0.15" in str(one.provenance["command"])
 
 
 def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path, arguments: list[str]) -> None:
@@ -104,12 +104,12 @@ def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path, arguments: list[s
 def test_models_that_are_there_are_not_trained_again(tmp_path: Path, arguments: list[str]) -> None:
     words = [*arguments, "--realisations", "4", *folders(tmp_path)]
     run(words)
-    path = tmp_path / "weights" / "gcn-s3.json"
+    path = tmp_path / "weights" / "gcn-fedl-s3.json"
     written = path.stat().st_mtime_ns
-    (tmp_path / "weights" / "gcn-general.json").unlink()
+    (tmp_path / "weights" / "gcn-fedl-general.json").unlink()
     run(words)
     assert path.stat().st_mtime_ns == written
-    assert (tmp_path / "weights" / "gcn-general.json").exists()
+    assert (tmp_path / "weights" / "gcn-fedl-general.json").exists()
     run([*words, "--epochs", "11"])
     assert path.stat().st_mtime_ns != written
 

@@ -36,7 +36,7 @@ class TestGcnBranch:
     def test_scores_are_the_networks_and_the_trace_says_why(self) -> None:
         network = random_devices(30, 0.2, 1)
         chosen = find_sampler("gcn_branch")(problem(network, 4), np.random.default_rng(0))
-        weights = load_weights("gcn", "s4")
+        weights = load_weights("gcn-surrogate", "s4")
         scores = gcn_scores(device_features(network, 4), Propagation(network), weights.layers)
         np.testing.assert_allclose(chosen.scores, scores[chosen.sampled])
         assert [pick.device for pick in chosen.trace] == chosen.sampled.tolist()
@@ -45,16 +45,16 @@ class TestGcnBranch:
     def test_each_size_has_its_model(self, size: int, name: str) -> None:
         assert weights_name(size) == name
         sampler = GcnBranch()
-        assert sampler.weights_for(size) is load_weights("gcn", name)
+        assert sampler.weights_for(size) is load_weights("gcn-surrogate", name)
         chosen = sampler(problem(random_devices(12, 0.3, 0), size), np.random.default_rng(0))
         assert len(chosen.sampled) == size
 
     def test_missing_weights_are_named(self) -> None:
-        sampler = GcnBranch({"s3": load_weights("gcn", "s3")})
+        sampler = GcnBranch(weights={"s3": load_weights("gcn-surrogate", "s3")})
         with pytest.raises(WeightsError, match="no weights 's4' and no general ones: s3"):
             sampler(problem(random_devices(12, 0.3, 0), 4), np.random.default_rng(0))
-        with pytest.raises(WeightsError, match="gcn-s99.json"):
-            load_weights("gcn", "s99")
+        with pytest.raises(WeightsError, match="gcn-surrogate-s99.json"):
+            load_weights("gcn-surrogate", "s99")
 
     def test_random_scores_branch_by_the_same_rules(self) -> None:
         chosen = find_sampler("random_branch")(problem(random_devices(30, 0.2, 1), 4), np.random.default_rng(0))
@@ -64,16 +64,15 @@ class TestGcnBranch:
 
 
 class TestPackagedWeights:
-    @pytest.mark.parametrize(
-        ("model", "name"),
-        [*(("gcn", weights_name(size)) for size in PAPER_SIZES), ("gcn", "general"), ("rank", "general")],
-    )
+    @pytest.mark.parametrize("name", [*map(weights_name, PAPER_SIZES), "general"])
+    @pytest.mark.parametrize("model", ["gcn-fedl", "gcn-surrogate", "rank"])
     def test_they_say_where_they_come_from(self, model: str, name: str) -> None:
-        weights = load_weights(model, name)
+        weights = load_weights(model, "general" if model == "rank" else name)
         about = weights.provenance
         assert {"label", "realisations", "first_seed", "command", "trained_on", "held_out"} <= set(about)
         assert {"fedl_percentile", "surrogate_percentile", "fedl_percentile_random_branch"} <= set(about)
-        assert str(about["command"]).startswith(f"fedsift train --model {model}")
+        assert str(about["command"]).startswith(f"fedsift train --model {model.split('-', maxsplit=1)[0]}")
+        assert model == "rank" or about["label"] == model.split("-")[1]
         assert len(weights.features) == (len(RANK_FEATURES) if model == "rank" else 4 + (name == "general"))
 
     def test_the_samplers_hand_their_provenance_on(self) -> None:
@@ -83,7 +82,7 @@ class TestPackagedWeights:
             assert key in provenance
 
     def test_they_survive_their_file(self, tmp_path: Path) -> None:
-        weights = load_weights("gcn", "s3")
+        weights = load_weights("gcn-surrogate", "s3")
         (tmp_path / "w.json").write_text(weights.to_json())
         again = read_weights(tmp_path / "w.json")
         assert again.provenance == weights.provenance

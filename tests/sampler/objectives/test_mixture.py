@@ -24,6 +24,16 @@ def test_it_is_log_amount_minus_divergence() -> None:
     assert Mixture(task).value(SETS[0]) == Mixture(task, exponent=0.5).value(SETS[0])
 
 
+def test_places_left_are_credited_with_average_devices() -> None:
+    net = labelled()
+    task = problem(net, 4, offloading=False)
+    counts = np.asarray(net.devices.label_counts)
+    whole = counts.sum(axis=0) / counts.sum()
+    held = counts[[2, 5]].sum(axis=0) / (whole * net.total_data)
+    expected = whole @ np.log(held + 2 / 12)
+    assert Mixture(task, epsilon=0.0, exponent=1.0).value(np.array([2, 5])) == pytest.approx(expected)
+
+
 def test_a_missing_class_costs_much_and_more_of_it_pays() -> None:
     counts = np.array([[50.0, 0], [49, 0], [0, 30], [0, 29], [0, 28]])
     net = network(5, data=counts.sum(axis=1), label_counts=counts)

@@ -6,7 +6,7 @@ import pytest
 from sampler.errors import TooMuchWorkError
 from sampler.objectives.surrogate import Surrogate
 from solver import Change, GradientModel, Schedule, plan_offloading
-from solver.instances import FAMILIES
+from solver.instances import FAMILIES, random_network
 from tests.sampler.helpers import network, problem
 
 SETS = np.array(list(combinations(range(12), 3)))[::17]
@@ -59,8 +59,10 @@ def test_without_offloading_it_is_closed() -> None:
 
 
 def test_the_order_of_the_devices_does_not_matter() -> None:
-    objective = Surrogate(problem(network(), 3, horizon=20))
-    assert objective.value(np.array([4, 1, 9])) == objective.value(np.array([9, 4, 1]))
+    net = random_network(np.random.default_rng(3), 10, link_probability=0.5)
+    objective = Surrogate(problem(net, 5, horizon=20))
+    sets = np.array(list(combinations(range(10), 5)))[::9]
+    np.testing.assert_array_equal(objective.values(sets), objective.values(sets[:, ::-1]))
 
 
 def test_a_search_may_not_solve_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
