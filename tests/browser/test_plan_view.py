@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from playwright.sync_api import expect
 
 from tests.app.requests import check_plan, random_request
@@ -28,6 +29,35 @@ def orange_pixels(visit: Visit) -> int:
     )
 
 
+def on_screen(visit: Visit) -> NDArray[np.float64]:
+    """Where each device is drawn, by the rule that fits all of them into the canvas with a margin."""
+    places = visit.state("({ x: [...state.places.x], y: [...state.places.y] })")
+    box = visit.page.locator("#map").bounding_box()
+    assert box is not None
+    found = np.array([places["x"], places["y"]])
+    room = np.array([box["width"], box["height"]])
+    scale = ((room - 68) / np.ptp(found, axis=1)).min()
+    middle = (found.min(axis=1) + found.max(axis=1)) / 2
+    return np.asarray(room / 2 + scale * (found.T - middle), dtype=np.float64)
+
+
+def drawn_flows(visit: Visit, step: dict[str, Any]) -> float:
+    """The share of a step's larger transfers with the flows' colour a third of the way along."""
+    places = on_screen(visit)
+    transfers = step["transfers"]
+    sent = np.array(transfers["datapoints"])
+    large = sent > 0.01 * sent.max()
+    source, target = (np.array(transfers[name])[large] for name in ("source", "target"))
+    points = (2 * places[source] + places[target]) / 3
+    script = """(points) => { const m = document.querySelector('#map');
+        const c = new OffscreenCanvas(m.width, m.height); const pen = c.getContext('2d'); pen.drawImage(m, 0, 0);
+        return points.map(([x, y]) => { const d = pen.getImageData(Math.round(x) - 2, Math.round(y) - 2, 5, 5).data;
+          for (let i = 0; i < d.length; i += 4) if (d[i] > 150 && d[i] - d[i + 2] > 90) return true;
+          return false; }); }"""
+    visit.allowed = "willReadFrequently"
+    return float(np.mean(visit.page.evaluate(script, points.tolist())))
+
+
 def test_a_plan_appears_and_time_moves_through_it(visit: Visit, shots: Path) -> None:
     visit.open("n=60")
     visit.tab("Plan")
@@ -37,14 +67,14 @@ def test_a_plan_appears_and_time_moves_through_it(visit: Visit, shots: Path) -> 
     expect(visit.page.locator("#panel-plan .facts")).to_contain_text("optimal")
     visit.slide(0)
     visit.page.wait_for_timeout(150)
-    before = orange_pixels(visit)
-    assert before > 100
+    assert orange_pixels(visit) > 100
+    assert drawn_flows(visit, plan["steps"][3]) < 0.3
     visit.slide(4)
     expect(visit.page.locator("#time-label")).to_contain_text("t = 4 of 10")
     transfers = plan["steps"][3]["transfers"]
     expect(visit.page.locator("#time-label")).to_contain_text(f"{len(transfers['source'])} transfers")
     visit.page.wait_for_timeout(150)
-    assert orange_pixels(visit) > 1.5 * before
+    assert drawn_flows(visit, plan["steps"][3]) > 0.9
     visit.page.screenshot(path=shots / "plan.png")
 
 
@@ -81,15 +111,10 @@ def test_a_device_clicked_says_its_numbers_and_why(visit: Visit, shots: Path) ->
     visit.slide(2)
     plan = visit.state("({ sampled: state.plan.sampled, scores: state.plan.scores, trace: state.plan.trace })")
     panel = visit.page.locator("#inspector-body")
-    places = visit.state("({ x: [...state.places.x], y: [...state.places.y] })")
     box = visit.page.locator("#map").bounding_box()
     assert box is not None
-    # The place of a sampled device on the screen, by the rule that fits all into the canvas with a margin.
-    x, y = np.array(places["x"]), np.array(places["y"])
-    scale = min((box["width"] - 68) / np.ptp(x), (box["height"] - 68) / np.ptp(y))
     device = plan["sampled"][1]
-    px = box["width"] / 2 + scale * (x[device] - (x.min() + x.max()) / 2)
-    py = box["height"] / 2 + scale * (y[device] - (y.min() + y.max()) / 2)
+    px, py = on_screen(visit)[device]
     visit.page.mouse.move(box["x"] + px, box["y"] + py)
     expect(visit.page.locator("#tip")).to_contain_text(f"Device {device}:")
     expect(visit.page.locator("#tip")).to_contain_text("sampled as number 2")
