@@ -78,6 +78,11 @@ class SqliteDatabase:
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is not None and self._local.file != self._file():
+            # Moved away or replaced: what this connection would write, nobody would ever find.
+            self._all.remove(connection)
+            connection.close()
+            connection = self._local.connection = None
         if connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # `check_same_thread` is off for `close` alone; a connection is used by its own thread.
@@ -88,8 +93,17 @@ class SqliteDatabase:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             self._local.connection = connection
+            self._local.file = self._file()
             self._all.append(connection)
         return connection
+
+    def _file(self) -> tuple[int, int] | None:
+        """Which file the path names now."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
