@@ -12,7 +12,7 @@ from sampler.base import Sampler, SamplingProblem
 from solver.network import Devices, Network
 from solver.schedule import Schedule
 
-__all__ = ["HELD_OUT_SEED", "TUNING_SEED", "Score", "judge", "percentiles", "problem_of"]
+__all__ = ["HELD_OUT_SEED", "TUNING_SEED", "Score", "by_network", "judge", "percentiles", "problem_of"]
 
 # Seeds below the first are for training, those from it on for choosing between ways to train, and those from the second
 # on for judging what was chosen; training refuses to leave its own.
@@ -26,7 +26,7 @@ class Score:
 
     mean: float
     error: float
-    realisations: int
+    networks: int
 
 
 def problem_of(record: LabelledRealisation, *, reveal_labels: bool = True) -> SamplingProblem:
@@ -57,8 +57,15 @@ def percentiles(
     return values
 
 
+def by_network(values: NDArray[np.float64], records: Sequence[LabelledRealisation]) -> NDArray[np.float64]:
+    """Return the mean for each network: its values at several sample sizes are not independent of each other."""
+    _, network = np.unique([record.seed for record in records], return_inverse=True)
+    means: NDArray[np.float64] = np.bincount(network, values) / np.bincount(network)
+    return means
+
+
 def judge(values: NDArray[np.float64]) -> Score:
-    """Summarise percentiles, or differences of percentiles, over realisations."""
+    """Summarise percentiles, or differences of percentiles, over networks."""
     error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
     return Score(float(values.mean()), error, len(values))
 

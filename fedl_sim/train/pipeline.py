@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fedl_sim.errors import MissingExtraError
-from fedl_sim.labels.evaluation import judge, percentiles
+from fedl_sim.labels.evaluation import by_network, judge, percentiles
 from fedl_sim.labels.folder import LabelFolder
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.train.examples import gcn_examples, gcn_features, rank_states
@@ -142,8 +142,8 @@ def _held_out(weights: Weights, name: str, records: Sequence[LabelledRealisation
     sampler: Sampler = GcnRank(weights) if weights.model == "rank" else GcnBranch(weights={name: weights})
     table: dict[str, str | float] = {"held_out": len(records)}
     for label in ("fedl", "surrogate"):
-        own = percentiles(sampler, records, label, draws=DRAWS if weights.model == "gcn" else 1)
-        rival = percentiles(sample_by_random_branch, records, label, draws=DRAWS)
+        own = by_network(percentiles(sampler, records, label, draws=DRAWS if weights.model == "gcn" else 1), records)
+        rival = by_network(percentiles(sample_by_random_branch, records, label, draws=DRAWS), records)
         beaten = judge(own - rival)
         table[f"{label}_percentile"] = round(judge(own).mean, 4)
         table[f"{label}_percentile_random_branch"] = round(judge(rival).mean, 4)

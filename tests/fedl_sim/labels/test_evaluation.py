@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fedl_sim.labels.evaluation import HELD_OUT_SEED, TUNING_SEED, judge, percentiles, problem_of
+from fedl_sim.labels.evaluation import HELD_OUT_SEED, TUNING_SEED, by_network, judge, percentiles, problem_of
 from fedl_sim.labels.label import label
 from fedl_sim.labels.settings import Family
 from fedl_sim.train.examples import gcn_examples, rank_states
@@ -22,7 +22,12 @@ def test_the_best_sets_are_at_zero_and_random_ones_in_the_middle() -> None:
     assert judge(percentiles(oracle, RECORDS, "fedl")).mean == 0
     score = judge(percentiles(find_sampler("random"), RECORDS, "fedl", draws=200))
     assert abs(score.mean - 0.5) < 0.03
-    assert score.realisations == 6
+    assert score.networks == 6
+
+
+def test_a_network_counts_once_whatever_the_sizes_it_is_judged_at() -> None:
+    records = [*RECORDS[:3], *(label(SMALL, seed, 3, fedl=False) for seed in range(3))]
+    np.testing.assert_allclose(by_network(np.arange(6.0), records), [1.5, 2.5, 3.5])
 
 
 def test_judging_repeats_itself() -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from fedl_sim.compiled.moves import move_set
 from fedl_sim.datasets import load_data_set
@@ -11,9 +12,10 @@ from fedl_sim.errors import SimulationError
 from fedl_sim.labels.label import label, realisation_of
 from fedl_sim.labels.record import load_record, record_path, save_record
 from fedl_sim.labels.settings import Family, kind_of
-from fedl_sim.labels.training import Course
+from fedl_sim.labels.training import Course, Luck
 from solver.batch import plan_sets
 from solver.horizon import plan_offloading
+from solver.network import Links, Network
 
 SMALL = Family(n_devices=6, budgets=("loose",), topologies=("erdos-renyi",), link_probabilities=(0.5,), aggregations=2)
 
@@ -147,6 +149,24 @@ def test_bad_families_are_refused(change: dict[str, object], reason: str) -> Non
 def test_sizes_beyond_the_devices_are_refused(size: int) -> None:
     with pytest.raises(ValueError, match=r"sample_size must lie in 1..6"):
         label(SMALL, 0, size)
+
+
+def test_luck_hardly_changes_which_sets_are_good() -> None:
+    data = load_data_set("digits")
+    engine = make_engine("compiled", "softmax", data)
+    family = Family()
+    correlations = []
+    for seed in range(4):
+        kind, realisation = realisation_of(family, seed)
+        moving = realisation.network if kind.offloading else Network(realisation.network.devices, Links.none())
+        plans = plan_sets(moving, list(combinations(range(10), 2)), horizon=family.horizon)
+        course = Course.of(family, realisation, data, engine)
+        losses = []
+        for draw in (0, 1):
+            luck = Luck.of(realisation, engine, family.horizon, seed, draw)
+            losses.append([engine.evaluate(course.train(plans, b, luck)).loss for b in range(len(plans.sets))])
+        correlations.append(spearmanr(losses[0], losses[1]).statistic)
+    assert np.mean(correlations) > 0.8
 
 
 def test_luck_is_shared_by_all_sets() -> None:
