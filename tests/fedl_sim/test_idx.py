@@ -28,7 +28,7 @@ def test_what_is_no_idx_file_is_refused(raw: bytes, reason: str) -> None:
         parse_idx(raw)
 
 
-@pytest.mark.parametrize("packed", [b"no gzip at all", gzip.compress(bytes(1000))[:-9]])
+@pytest.mark.parametrize("packed", [b"no gzip at all", gzip.compress(bytes(1000))[:-9]], ids=["none", "cut short"])
 def test_what_is_no_whole_gzip_file_is_refused(packed: bytes) -> None:
     with pytest.raises(DataSetError, match="gzip"):
         read_idx_gz(packed)
