@@ -114,14 +114,15 @@ class Crew:
         return int(count)
 
     def at_work(self, validation_id: str) -> int | None:
-        """The process that has a part of it in hand."""
+        """A process that has a part of it in hand; those killed already may be in the books a while longer."""
         with self.store.transaction() as t:
             rows = t.rows(
                 "SELECT w.pid FROM validation_parts p JOIN workers w ON w.id = p.worker "
                 "WHERE p.validation_id = ? AND p.state = 'running'",
                 validation_id,
             )
-        return int(rows[0][0]) if rows else None
+        living = {process.pid for process in self.processes if process.poll() is None}
+        return next((int(pid) for (pid,) in rows if int(pid) in living), None)
 
     def check_events(self, validation_id: str) -> None:
         """Numbered without gaps; one for every round kept; the last tells the end."""
