@@ -45,7 +45,7 @@ def validate(
     except ServiceRefusal as refusal:
         raise _refused(refusal, as_json=as_json) from refusal
     except (OSError, ValueError, MissingPlotsError) as error:
-        console.print(f"[bold red]error:[/] {error}", highlight=False)
+        console.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
         raise typer.Exit(2) from error
     if as_json:
         typer.echo(json.dumps(result))

@@ -268,6 +268,9 @@ def test_what_is_wrong_is_named(c: httpx.Client, changes: dict[str, Any], pointe
 
 def test_readiness_and_metrics_know_the_queue(c: httpx.Client) -> None:
     wait(c, submit(c, seeds=[0], schemes=["smart"]))
+    deadline = time.monotonic() + 60  # other tests' jobs may be under way
+    while "fedsift_validation_queue_depth 0.0" not in c.get("/metrics").text and time.monotonic() < deadline:
+        time.sleep(0.2)
     ready = c.get("/readyz").json()
     assert (ready["validations"], ready["workers"]) == ("ok", 1)
     text = c.get("/metrics").text

@@ -17,7 +17,7 @@ def rounds(number: int, accuracy: list[float], seconds: float = 1.0, **last: Any
     found = []
     for k, value in enumerate(accuracy):
         record = {"aggregation": k, "accuracy": value, "loss": 1 - value, "processed": 100 * k, "cost": 10.0 * k}
-        record |= {"moved": 5 * k, "useful": 4 * k, "predicted_useful": 4.0 * k}
+        record |= {"gradient_norm": 2.0 - k, "moved": 5 * k, "useful": 4 * k, "predicted_useful": 4.0 * k}
         if k == len(accuracy) - 1:
             record |= last
         found.append(RoundRecord(f"p{number}", k, seconds, json.dumps(record)))
@@ -31,6 +31,7 @@ def test_curves_have_mean_and_spread_over_the_runs_that_got_there() -> None:
     assert a.accuracy.deviation == pytest.approx([0, 0.1, 0])
     assert a.accuracy.runs == [2, 2, 1]
     assert a.loss.mean == pytest.approx([0.9, 0.4, 0.1])
+    assert a.gradient_norm.mean == pytest.approx([2, 1, 0])
     assert (a.runs, a.runs_planned, a.reached) == (1, 2, 1.0)
     assert (a.aggregations_to_target, a.datapoints_to_target, a.cost_to_target) == (2, 200, 20)
     assert (a.moved, a.useful, a.cost, a.worst_relative_gap) == (10, 8, 20, 1e-8)
