@@ -1,4 +1,4 @@
-"""Schemathesis on the live service with all its checks: nothing in the document may prove wrong."""
+"""Schemathesis on the live service with all checks the contract allows: nothing in the document may prove wrong."""
 
 import subprocess
 import sys
@@ -17,10 +17,25 @@ schemathesis.serializer.alias("application/vnd.fedsift.npz", "application/octet-
 sys.exit(run())
 """
 
+# Cancelling a validation keeps what was measured, and a plan can be read again only if it was asked to be kept. These
+# checks cannot be turned off for some paths only in stateful tests; test_runs.py holds runs to what they ask.
+EXCLUDED = "use_after_free,ensure_resource_availability"
+
 
 def check(server: Server, folder: Path, *options: str) -> None:
     command = [sys.executable, "-c", MAIN, "--config-file", str(CONFIGURATION), "run", f"{server.url}/openapi.json"]
-    limits = ["--checks", "all", "--max-examples", "15", "--seed", "1", "--request-timeout", "30"]
+    limits = [
+        "--checks",
+        "all",
+        "--exclude-checks",
+        EXCLUDED,
+        "--max-examples",
+        "15",
+        "--seed",
+        "1",
+        "--request-timeout",
+        "30",
+    ]
     done = subprocess.run(
         [*command, *limits, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=400
     )
