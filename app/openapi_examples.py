@@ -3,28 +3,14 @@
 from typing import Any
 
 from app.openapi_validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
+from app.schemas.plan import EXAMPLE
 
 __all__ = ["ARCHIVE_SAMPLE", "PLAN_REQUEST", "REQUESTS", "RESPONSES", "RUN_ID", "add_examples"]
 
 PLAN_ID = "plan_5ca482e6adde7ad29e796d53d5507799"
 RUN_ID = "run_6d1f0c9e5b7a4a3f8e2d1c0b9a887766"
 PLAN_REQUEST: dict[str, Any] = {
-    "network": {
-        "devices": {
-            "data": [600, 580, 610],
-            "processing_capacity": [2000, 900, 1200],
-            "processing_cost": [0.8, 1.0, 0.9],
-            "receive_capacity": [200, 100, 150],
-            "transmit_budget": [80, 60, 70],
-        },
-        "topology": {
-            "kind": "links",
-            "source": [1, 2],
-            "target": [0, 0],
-            "similarity": [0.4, 0.1],
-            "transmit_cost": [0.5, 0.7],
-        },
-    },
+    "network": EXAMPLE["network"],
     "sample_size": 1,
     "horizon": 2,
     "aggregation_period": 1,
