@@ -18,24 +18,14 @@ sys.exit(run())
 """
 
 # Cancelling a validation keeps what was measured, and a plan can be read again only if it was asked to be kept. These
-# checks cannot be turned off for some paths only in stateful tests; test_runs.py holds runs to what they ask.
-EXCLUDED = "use_after_free,ensure_resource_availability"
+# checks cannot be turned off for some paths only in stateful tests, so runs, which keep both, are checked alone.
+EXCLUDED = ("--exclude-checks", "use_after_free,ensure_resource_availability")
+RUNS = ("--include-path-regex", "^/v1/runs")
 
 
 def check(server: Server, folder: Path, *options: str) -> None:
     command = [sys.executable, "-c", MAIN, "--config-file", str(CONFIGURATION), "run", f"{server.url}/openapi.json"]
-    limits = [
-        "--checks",
-        "all",
-        "--exclude-checks",
-        EXCLUDED,
-        "--max-examples",
-        "15",
-        "--seed",
-        "1",
-        "--request-timeout",
-        "30",
-    ]
+    limits = ["--checks", "all", "--max-examples", "15", "--seed", "1", "--request-timeout", "30"]
     done = subprocess.run(
         [*command, *limits, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=400
     )
@@ -46,10 +36,13 @@ def check(server: Server, folder: Path, *options: str) -> None:
 
 def test_without_keys(tmp_path: Path) -> None:
     with running_server(tmp_path, stream_seconds="0.5") as server:
-        check(server, tmp_path)
+        check(server, tmp_path, *EXCLUDED)
+        check(server, tmp_path, *RUNS)
 
 
 def test_with_keys(tmp_path: Path) -> None:
     key = make_key(tmp_path, "schemathesis")["key"]
     with running_server(tmp_path, auth="required", stream_seconds="0.5") as server:
-        check(server, tmp_path, "-H", f"X-API-Key: {key}")
+        header = ("-H", f"X-API-Key: {key}")
+        check(server, tmp_path, *header, *EXCLUDED)
+        check(server, tmp_path, *header, *RUNS)
