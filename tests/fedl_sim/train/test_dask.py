@@ -35,8 +35,9 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
             time.sleep(0.1)
         yield str(json.loads(about.read_text())["address"])
     finally:
+        # Killed: a worker whose scheduler ends first waits for it to come back, and nothing here is worth a farewell.
         for process in processes:
-            process.terminate()
+            process.kill()
         for process in processes:
             process.wait(30)
 
