@@ -10,7 +10,7 @@ from fedl_sim.experiments.cell import Cell, cells_of
 from fedl_sim.experiments.measures import curve, final, runs_by_seed, spread
 from fedl_sim.experiments.results import Results
 from fedl_sim.experiments.schemes import COLOURS, EVERYONE, TABLE_SCHEMES, label_of
-from fedl_sim.experiments.study import Drawing, Report, Study
+from fedl_sim.experiments.study import Drawing, Report, Scope, Study
 from fedl_sim.experiments.table import Table
 
 if TYPE_CHECKING:
@@ -30,23 +30,27 @@ class Panel:
     cells: tuple[Cell, ...]
 
 
-def panel_of(template: Cell, schemes: Sequence[str], seeds: tuple[int, ...]) -> Panel:
-    """The cells of some schemes under a template's settings; FedL on all nodes is one run, whatever S is."""
-    sampled = cells_of(template, schemes=tuple(s for s in schemes if s != EVERYONE), seeds=seeds)
+def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
+    """The cells of some schemes under a template's settings.
+
+    FedL on all nodes is one run whatever S is, on the first of the networks only: nothing takes longer, and
+    nothing differs less from network to network.
+    """
+    sampled = cells_of(template, schemes=tuple(s for s in schemes if s != EVERYONE), seeds=scope.seeds)
     n = template.realisation.n_devices
     if n is None:
         raise ValueError("an experiment names its number of devices")
     all_nodes: tuple[Cell, ...] = ()
     if EVERYONE in schemes:
         same = replace(template, run=replace(template.run, sample_size=1))
-        all_nodes = cells_of(same, schemes=(EVERYONE,), seeds=seeds)
+        all_nodes = cells_of(same, schemes=(EVERYONE,), seeds=scope.seeds[: scope.references])
     return Panel(template.data_set, n, template.run.sample_size, sampled + all_nodes)
 
 
-def accuracy_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> Study:
+def accuracy_study(template: Cell, scope: Scope) -> Study:
     """The grid of the paper, or a small one."""
-    data_sets = ("digits",) if quick else ("mnist", "fashion-mnist")
-    sizes = (20, 40) if quick else (100, 200)
+    data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
+    sizes = (20, 40) if scope.quick else (100, 200)
     schemes = (*TABLE_SCHEMES, EVERYONE)
     panels = tuple(
         panel_of(
@@ -57,7 +61,7 @@ def accuracy_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> St
                 run=replace(template.run, sample_size=s),
             ),
             schemes,
-            seeds,
+            scope,
         )
         for data_set in data_sets
         for n in sizes

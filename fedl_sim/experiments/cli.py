@@ -1,6 +1,6 @@
 """`fedsift experiment NAME`: run what is missing, then write tables and figures."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from fedl_sim.experiments.files import write_report
 from fedl_sim.experiments.provenance import source_version
 from fedl_sim.experiments.registry import STUDIES
 from fedl_sim.experiments.results import CellFolder
-from fedl_sim.experiments.study import Study
+from fedl_sim.experiments.study import Scope, Study
 from fedl_sim.profiles import BUDGETS
 from fedl_sim.realisation import RealisationSettings
 from fedl_sim.run import RunSettings
@@ -34,6 +34,10 @@ def experiment(
     quick: Annotated[bool, typer.Option("--quick", help="Small networks of digits: minutes instead of hours.")] = False,
     seeds: Annotated[str, typer.Option(help="Networks to draw: comma-separated, or A:B for A..B−1.")] = "0:3",
     budget: Annotated[str, typer.Option(help=f"A step's limits: {', '.join(BUDGETS)}.")] = "loose",
+    references: Annotated[
+        int | None,
+        typer.Option(help="On how many networks FedL on all nodes runs too; it takes longest [default: all].", min=1),
+    ] = None,
     aggregations: Annotated[
         int | None, typer.Option("--aggregations", "-k", help="K [default: by experiment].")
     ] = None,
@@ -48,14 +52,15 @@ def experiment(
     """Reproduce a part of the evaluation. Stopped at any moment, it goes on where it was when started again."""
     console = Console()
     try:
-        study = _study(name, quick=quick, seeds=parse_seeds(seeds), budget=budget, aggregations=aggregations)
+        scope = Scope(parse_seeds(seeds), quick=quick, references=references)
+        study = _study(name, scope, budget=budget, aggregations=aggregations)
         folder = CellFolder(cells / "cells")
         if not report_only:
             _make(study, folder, console, processes=processes, dask=dask)
         report = study.report(folder.load(study.cells))
         about = {
             "experiment": name,
-            "settings": {"quick": quick, "seeds": seeds, "budget": budget, "aggregations": aggregations},
+            "settings": asdict(scope) | {"budget": budget, "aggregations": aggregations},
             "reported_by": source_version(),
             "made_by": folder.versions(study.cells),
         }
@@ -70,7 +75,7 @@ def experiment(
         raise typer.Exit(2) from error
 
 
-def _study(name: str, *, quick: bool, seeds: tuple[int, ...], budget: str, aggregations: int | None) -> Study:
+def _study(name: str, scope: Scope, *, budget: str, aggregations: int | None) -> Study:
     if name not in STUDIES:
         raise ValueError(f"unknown experiment {name!r}; known: {', '.join(STUDIES)}")
     template = Cell(
@@ -80,7 +85,7 @@ def _study(name: str, *, quick: bool, seeds: tuple[int, ...], budget: str, aggre
         realisation=RealisationSettings(budget=budget),
         run=replace(RunSettings(), aggregations=aggregations or AGGREGATIONS[name]),
     )
-    return STUDIES[name](template, seeds=seeds, quick=quick)
+    return STUDIES[name](template, scope)
 
 
 def _make(study: Study, folder: CellFolder, console: Console, *, processes: int, dask: str | None) -> None:

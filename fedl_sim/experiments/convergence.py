@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from fedl_sim.experiments.accuracy import Panel, curve_table, panel_of
 from fedl_sim.experiments.cell import Cell
-from fedl_sim.experiments.measures import final, runs_by_seed, to_target
+from fedl_sim.experiments.measures import final, runs_by_seed, spread, to_target
 from fedl_sim.experiments.results import Results
 from fedl_sim.experiments.schemes import EVERYONE, TABLE_SCHEMES, label_of
-from fedl_sim.experiments.study import Report, Study
+from fedl_sim.experiments.study import Report, Scope, Study
 from fedl_sim.experiments.table import Table
 
 __all__ = ["PAPER_TABLE", "SHARES", "convergence_study"]
@@ -28,10 +28,10 @@ PAPER_TABLE: Mapping[str, Mapping[str, tuple[int | None, ...]]] = {
 }
 
 
-def convergence_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> Study:
+def convergence_study(template: Cell, scope: Scope) -> Study:
     """The columns of the table, or small ones."""
-    data_sets = ("digits",) if quick else ("mnist", "fashion-mnist")
-    sizes = (40, 60) if quick else _SIZES
+    data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
+    sizes = (40, 60) if scope.quick else _SIZES
     schemes = (*TABLE_SCHEMES, EVERYONE)
     panels = tuple(
         panel_of(
@@ -42,7 +42,7 @@ def convergence_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) ->
                 run=replace(template.run, sample_size=6),
             ),
             schemes,
-            seeds,
+            scope,
         )
         for data_set in data_sets
         for n in sizes
@@ -63,7 +63,7 @@ def _table(panels: Sequence[Panel], results: Results) -> Table:
         rows.append(row)
     reference: dict[str, str | int | float | None] = {"scheme": "final accuracy, all nodes"}
     for panel in panels:
-        reference[_heading(panel)] = float(final(runs_by_seed(results, panel.cells, EVERYONE)).mean())
+        reference[_heading(panel)] = spread(final(runs_by_seed(results, panel.cells, EVERYONE))).text()
     aggregations = panels[0].cells[0].run.aggregations
     return Table(
         "convergence",
@@ -75,10 +75,9 @@ def _table(panels: Sequence[Panel], results: Results) -> Table:
 
 
 def _entry(panel: Panel, scheme: str, results: Results) -> str:
-    accuracies = final(runs_by_seed(results, panel.cells, EVERYONE))
-    targets = [SHARES[panel.data_set] * float(value) for value in accuracies]
+    reference = float(final(runs_by_seed(results, panel.cells, EVERYONE)).mean())
     runs = runs_by_seed(results, panel.cells, scheme)
-    found, share = to_target(runs, targets, lambda record: float(record.aggregation))
+    found, share = to_target(runs, SHARES[panel.data_set] * reference, lambda record: float(record.aggregation))
     ours = f"– {share:.0%}" if found is None else found.text(1)
     return f"{ours} {_papers(panel, scheme)}".strip()
 

@@ -1,6 +1,6 @@
 """From runs to numbers: curves and targets by scheme and seed, the mean over draws standing for a seed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +40,15 @@ def final(runs: dict[int, list[SchemeRun]], name: str = "accuracy") -> NDArray[n
 
 
 def to_target(
-    runs: dict[int, list[SchemeRun]], targets: Sequence[float], of: Callable[[AggregationRecord], float]
+    runs: dict[int, list[SchemeRun]], target: float, of: Callable[[AggregationRecord], float]
 ) -> tuple[Spread | None, float]:
-    """What it took to reach each seed's target, and the share of runs that did.
+    """What it took to reach the target, and the share of runs that did.
 
     None unless all did: a mean over the fast ones would flatter.
     """
     reached: list[float] = []
     hits = count = 0
-    for draws, target in zip(runs.values(), targets, strict=True):
+    for draws in runs.values():
         found = [hit for run in draws if (hit := first_reaching(run, target)) is not None]
         hits += len(found)
         count += len(draws)

@@ -11,7 +11,7 @@ from fedl_sim.experiments.cell import Cell
 from fedl_sim.experiments.measures import runs_by_seed, to_target
 from fedl_sim.experiments.results import Results
 from fedl_sim.experiments.schemes import COLOURS, TABLE_SCHEMES, label_of
-from fedl_sim.experiments.study import Drawing, Report, Study
+from fedl_sim.experiments.study import Drawing, Report, Scope, Study
 from fedl_sim.experiments.table import Spread, Table
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ REFERENCE = 0.60
 LEVELS = (0.80, 0.90, 0.95, 1.0)
 
 
-def resources_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> Study:
+def resources_study(template: Cell, scope: Scope) -> Study:
     """N = 100 and S = 5 on both data sets, which are cells of the accuracy experiment; or a small network."""
-    data_sets = ("digits",) if quick else ("mnist", "fashion-mnist")
+    data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
     panels = tuple(
         panel_of(
             replace(
                 template,
                 data_set=data_set,
-                realisation=replace(template.realisation, n_devices=40 if quick else 100),
+                realisation=replace(template.realisation, n_devices=40 if scope.quick else 100),
                 run=replace(template.run, sample_size=5),
             ),
             TABLE_SCHEMES,
-            seeds,
+            scope,
         )
         for data_set in data_sets
     )
@@ -49,7 +49,7 @@ def resources_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> S
 
 def _processed(panel: Panel, scheme: str, level: float, results: Results) -> tuple[Spread | None, float]:
     runs = runs_by_seed(results, panel.cells, scheme)
-    return to_target(runs, [level * REFERENCE] * len(runs), lambda record: float(record.processed))
+    return to_target(runs, level * REFERENCE, lambda record: float(record.processed))
 
 
 def _table(panels: Sequence[Panel], results: Results) -> Table:

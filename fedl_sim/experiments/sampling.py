@@ -14,7 +14,7 @@ from fedl_sim.experiments.cell import Cell, cells_of
 from fedl_sim.experiments.measures import final, runs_by_seed, spread
 from fedl_sim.experiments.results import Results
 from fedl_sim.experiments.schemes import label_of
-from fedl_sim.experiments.study import Report, Study
+from fedl_sim.experiments.study import Report, Scope, Study
 from fedl_sim.experiments.table import Table
 
 __all__ = ["Condition", "sampling_study"]
@@ -44,21 +44,21 @@ class Condition:
         return cells_of(changed, schemes=self.schemes, seeds=seeds)
 
 
-def sampling_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> Study:
+def sampling_study(template: Cell, scope: Scope) -> Study:
     """On digits, whose runs take a fraction of a second: many conditions and seeds."""
     base = replace(
         template,
         data_set="digits",
-        realisation=replace(template.realisation, n_devices=40 if quick else 100, budget="tight"),
-        run=replace(template.run, sample_size=5, aggregations=5 if quick else 10),
+        realisation=replace(template.realisation, n_devices=40 if scope.quick else 100, budget="tight"),
+        run=replace(template.run, sample_size=5, aggregations=5 if scope.quick else 10),
     )
-    conditions = _map() if not quick else [c for c in _map() if c.axis in {"budget", "labels per device"}]
+    conditions = _map() if not scope.quick else [c for c in _map() if c.axis in {"budget", "labels per device"}]
     parts = _ablations()
-    cells = [cell for condition in (*conditions, *parts) for cell in condition.cells(base, seeds)]
+    cells = [cell for condition in (*conditions, *parts) for cell in condition.cells(base, scope.seeds)]
 
     def report(results: Results) -> Report:
         return Report(
-            (_map_table(conditions, base, seeds, results), _ablation_table(parts, base, seeds, results)),
+            (_map_table(conditions, base, scope.seeds, results), _ablation_table(parts, base, scope.seeds, results)),
         )
 
     return Study("sampling", tuple(dict.fromkeys(cells)), report)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedl_sim.datasets import load_data_set
 from fedl_sim.experiments.cell import Cell
-from fedl_sim.experiments.study import Report, Study
+from fedl_sim.experiments.study import Report, Scope, Study
 from fedl_sim.experiments.table import Table
 from fedl_sim.randomness import stream
 from fedl_sim.realisation import RealisationSettings, realise
@@ -21,18 +21,18 @@ from solver import Plan, Schedule, plan_offloading
 __all__ = ["solver_study"]
 
 
-def solver_study(template: Cell, *, seeds: tuple[int, ...], quick: bool) -> Study:
+def solver_study(template: Cell, scope: Scope) -> Study:
     """Random sets of S = 6 on realisations of growing size; nothing is trained."""
-    data_set = "digits" if quick else "mnist"
-    sizes = (50, 100) if quick else (100, 200, 400, 800)
+    data_set = "digits" if scope.quick else "mnist"
+    sizes = (50, 100) if scope.quick else (100, 200, 400, 800)
 
     def report(_: object) -> Report:
         rows = [
-            _row(replace(template.realisation, n_devices=n, budget=budget), template, data_set, seeds)
+            _row(replace(template.realisation, n_devices=n, budget=budget), template, data_set, scope.seeds)
             for n in sizes
             for budget in ("loose", "tight", "scarce")
         ]
-        return Report((_table(rows, seeds),))
+        return Report((_table(rows, scope.seeds),))
 
     return Study("solver", (), report)
 

@@ -11,7 +11,26 @@ from fedl_sim.experiments.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Drawing", "Report", "Study"]
+__all__ = ["Drawing", "Report", "Scope", "Study"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much of an experiment to do.
+
+    Attributes:
+        seeds: networks to draw.
+        quick: small networks of digits.
+        references: on how many of the networks, from the first, FedL on all nodes is run too; None is all.
+    """
+
+    seeds: tuple[int, ...]
+    quick: bool = False
+    references: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.references is not None and self.references < 1:
+            raise ValueError("references must be at least 1")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ class Spread:
 
     def text(self, digits: int = 3) -> str:
         """As it stands in a table."""
-        return f"{self.mean:.{digits}f} ± {self.deviation:.{digits}f}"
+        mean = f"{self.mean:.{digits}f}"
+        return mean if self.count == 1 else f"{mean} ± {self.deviation:.{digits}f}"
 
 
 @dataclass(frozen=True)

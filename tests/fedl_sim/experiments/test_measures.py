@@ -21,16 +21,16 @@ def test_a_seed_is_the_mean_over_its_draws() -> None:
 
 
 def test_reaching_a_target_is_counted_from_the_first_aggregation_at_it() -> None:
-    found, share = to_target(RUNS, [0.5, 0.4], aggregation)
+    found, share = to_target(RUNS, 0.5, aggregation)
     assert share == 1
     assert found is not None
-    # Seed 0: aggregations 1 and 2; seed 1: 1 and 1.
-    assert found.mean == pytest.approx(1.25)
-    assert found.deviation == pytest.approx(np.std([1.5, 1.0], ddof=1))
+    # Seed 0: aggregations 1 and 2; seed 1: 2 and 1.
+    assert found.mean == pytest.approx(1.5)
+    assert found.deviation == pytest.approx(0.0)
 
 
 def test_a_run_that_does_not_reach_it_leaves_no_mean_but_its_share() -> None:
-    found, share = to_target(RUNS, [0.6, 0.4], aggregation)
+    found, share = to_target(RUNS, 0.6, aggregation)
     assert found is None
     assert share == pytest.approx(0.75)
 

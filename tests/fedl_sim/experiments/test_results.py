@@ -14,6 +14,7 @@ from fedl_sim.errors import SimulationError
 from fedl_sim.experiments.accuracy import panel_of
 from fedl_sim.experiments.cell import Cell, cells_of, run_cell
 from fedl_sim.experiments.results import CellFolder
+from fedl_sim.experiments.study import Scope
 from fedl_sim.realisation import RealisationSettings
 from fedl_sim.run import RunSettings
 
@@ -51,7 +52,7 @@ def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: py
 def test_all_nodes_are_run_once_for_every_sample_size() -> None:
     def of(sample_size: int) -> tuple[Cell, ...]:
         template = replace(SMALL, run=replace(SMALL.run, sample_size=sample_size))
-        return panel_of(template, ("heuristic", "all"), (0, 1)).cells
+        return panel_of(template, ("heuristic", "all"), Scope((0, 1))).cells
 
     assert len({cell.key for cell in (*of(2), *of(3))}) == 2 * 2 + 2
 
