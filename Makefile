@@ -10,6 +10,8 @@ PYTEST_ARGS ?= -n auto
 BROWSER_ARGS ?= -n 0
 # A looser range would take the newest build with its CUDA packages.
 TORCH := torch==2.13.0
+# Kernels and bytecode, once, whatever PYTHONDONTWRITEBYTECODE says: a server should not compile when it starts.
+COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help serve test test-browser check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large clean
@@ -23,12 +25,12 @@ $(BIN)/python:
 
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[worker]'
-	$(BIN)/python -m sampler.warm_up
+	$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m sampler.warm_up
+	$(COMPILE)
 	@touch $@ $(VENV)/.serve
 
 install: $(VENV)/.serve ## Install what serving needs into .venv

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from app.planning import PlanQuery
 from solver import Obstacle, eligible_devices, obstacles
@@ -33,7 +32,7 @@ class Diagnosis:
 
 def diagnose(query: PlanQuery) -> Diagnosis:
     """Look at a query's network in O(devices + links)."""
-    # Imported here: it takes longer to load than a dry run to answer, and a server should start at once.
+    from scipy import sparse  # noqa: PLC0415 — see `solver.network`
     from scipy.sparse import csgraph  # noqa: PLC0415
 
     network = query.schedule.segments[0].network

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sampler.base import SamplingProblem, Selection
 from sampler.greedy import sample_greedily
@@ -81,6 +80,8 @@ def sample_by_gradient_coverage(
     Greedy on facility location, Σ_k D_k max_{i∈𝒮} (1 − ‖∇F_k − ∇F_i‖/largest), within 1 − 1/e of the best; a score is
     the gain. All pairs of gradients are compared, so it is for networks whose N×N matrix fits.
     """
+    from scipy import sparse  # noqa: PLC0415 — see `solver.network`
+
     g = seen.gradient
     square = np.einsum("ij,ij->i", g, g)
     apart = np.sqrt(np.maximum(square[:, None] + square - 2 * (g @ g.T), 0.0))

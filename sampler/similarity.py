@@ -9,16 +9,19 @@
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sampler.errors import SamplingError
 from sampler.kernels.completion import refine
 from solver.network import Network
 from solver.subgraph import pair_keys
 from solver.validation import frozen
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 __all__ = ["LowRank", "along_links", "along_paths", "low_rank"]
 
@@ -49,8 +52,10 @@ class LowRank:
         return full
 
 
-def along_links(network: Network) -> sparse.csc_array:
+def along_links(network: Network) -> "sparse.csc_array":
     """Return Λ with Λ_ki = λ_ki for links, 1 on the diagonal, 0 elsewhere; rows are k."""
+    from scipy import sparse  # noqa: PLC0415 — see `solver.network`
+
     n = len(network)
     links = network.links
     everyone = np.arange(n)
@@ -60,12 +65,14 @@ def along_links(network: Network) -> sparse.csc_array:
     return sparse.csc_array((values, (rows, columns)), shape=(n, n))
 
 
-def along_paths(network: Network) -> sparse.csc_array:
+def along_paths(network: Network) -> "sparse.csc_array":
     """Return Λ along links, and for other pairs the largest product over the paths of two links.
 
     Raises:
         SamplingError: there are more such paths than fit in memory.
     """
+    from scipy import sparse  # noqa: PLC0415 — see `solver.network`
+
     n = len(network)
     links = network.links
     # For each link j → i: all links into j. Links are sorted by target, so those lie together.

@@ -37,7 +37,7 @@ def serve(
 
 def _listen(settings: Settings) -> None:
     uvicorn.run(
-        "app.main:create_app",
+        "app.asgi:served_app",
         factory=True,
         host=settings.host,
         port=settings.port,

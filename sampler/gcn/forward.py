@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from solver.network import Network
 
@@ -22,6 +21,8 @@ class Propagation:
     """D̃^(−1/2) Ã D̃^(−1/2) of a network, applied in O(links) without forming an N×N matrix."""
 
     def __init__(self, network: Network) -> None:
+        from scipy import sparse  # noqa: PLC0415 — see `solver.network`
+
         n = len(network)
         links = network.links
         degree = 1.0 + np.bincount(links.source, weights=links.similarity, minlength=n)

@@ -5,9 +5,10 @@
 which is facility location: monotone and submodular, so greedy attains at least 1 − 1/e of the optimum.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sampler.base import SamplingProblem
 from sampler.errors import SamplingError
@@ -15,6 +16,9 @@ from sampler.kernels.coverage import covered_data
 from sampler.objectives.base import Objective
 from sampler.similarity import along_links, along_paths, low_rank
 from solver.validation import frozen
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 __all__ = ["Coverage"]
 
@@ -27,7 +31,7 @@ class Coverage(Objective):
 
     submodular = True
 
-    def __init__(self, problem: SamplingProblem, similarity: sparse.csc_array) -> None:
+    def __init__(self, problem: SamplingProblem, similarity: "sparse.csc_array") -> None:
         self._data = problem.schedule.network.devices.data
         # One integer type for all: numba would compile the kernel anew for each.
         self._similarity = similarity
@@ -51,6 +55,8 @@ class Coverage(Objective):
         Raises:
             SamplingError: the network is too large for all its pairs.
         """
+        from scipy import sparse  # noqa: PLC0415 — see `solver.network`
+
         network = problem.schedule.network
         if len(network) > _MOST_DENSE:
             raise SamplingError(f"coverage of all pairs takes at most {_MOST_DENSE} devices, here are {len(network)}")

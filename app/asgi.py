@@ -1,0 +1,39 @@
+"""What the server runs: the application in a process that loads no more than a service needs.
+
+Numba looks for cffi and for SciPy's BLAS when its first kernel loads, in case one calls a C function or multiplies
+matrices. The service's kernels do neither, and both together take about as long to load as FastAPI. So they are hidden
+from numba alone, in a server's process alone: the simulator's kernels do multiply matrices.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fastapi import FastAPI
+from numba.core.registry import cpu_target
+
+from app.main import create_app
+
+__all__ = ["UNUSED", "served_app"]
+
+UNUSED = ("cffi", "scipy.linalg.cython_blas")
+
+
+def served_app() -> FastAPI:
+    """Build the application for a process that does nothing else."""
+    with _hidden(*UNUSED):
+        cpu_target.typing_context.refresh()
+        cpu_target.target_context.refresh()
+    return create_app()
+
+
+@contextmanager
+def _hidden(*names: str) -> Iterator[None]:
+    """Let imports of these modules fail, where they are not loaded yet."""
+    absent = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None is how Python marks it
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]

@@ -1,0 +1,41 @@
+"""What a server's process loads, seen in one of its own: this one has long loaded everything."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = """
+import sys
+from fastapi.testclient import TestClient
+from app.asgi import UNUSED, served_app
+from app.schemas.plan import EXAMPLE
+
+app = served_app()
+print("hidden", *(name for name in UNUSED if name in sys.modules))
+with TestClient(app) as client:
+    while not client.get("/readyz").json()["ready"]:
+        pass
+    print("loaded", *(name for name in ("scipy.linalg", "scipy.sparse", "pycparser") if name in sys.modules))
+    for sampler in ("greedy", "gcn_branch", "local_search"):
+        answer = client.post("/v1/plans", json={**EXAMPLE, "sampler": sampler})
+        print(sampler, answer.status_code)
+    print("dry run", client.post("/v1/plans", json={**EXAMPLE, "dry_run": True}).status_code)
+import cffi, scipy.linalg.cython_blas
+print("found again")
+"""
+
+
+def test_a_server_starts_without_what_its_kernels_do_not_use_and_finds_it_later(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "FEDSIFT_DATABASE_URL": f"sqlite:///{tmp_path}/x.db"},
+    )
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stdout.splitlines() if not line.startswith("{")]
+    samplers = [f"{name} 200" for name in ("greedy", "gcn_branch", "local_search")]
+    assert told == ["hidden", "loaded", *samplers, "dry run 200", "found again"]
