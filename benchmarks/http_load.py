@@ -63,27 +63,43 @@ async def closed_loop(port: int, request: bytes, *, clients: int, requests: int)
     return load
 
 
-async def open_loop(port: int, request: bytes, *, rate: float, seconds: float, clients: int) -> Load:
-    """So many requests a second, whatever becomes of them; a client that still waits leaves its turn out."""
+async def open_loop(port: int, request: bytes, *, rate: float, seconds: float, most: int = 2000) -> Load:
+    """So many requests a second, whatever becomes of them: one that finds no idle connection opens another.
+
+    `most` bounds the connections; a turn that finds them all waiting is left out.
+    """
     load = Load()
+    idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+    waiting: set[asyncio.Task[None]] = set()
+
+    async def ask() -> None:
+        # The server ends connections that were idle for some seconds.
+        while idle and idle[-1][0].at_eof():
+            idle.pop()[1].close()
+        connection = idle.pop() if idle else await asyncio.open_connection("127.0.0.1", port, limit=2**26)
+        sent = perf_counter()
+        try:
+            status, _ = await exchange(*connection, request)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            status = 0
+            connection[1].close()
+        else:
+            idle.append(connection)
+        load.note(status, perf_counter() - sent)
+
     begin = perf_counter()
-
-    async def client(number: int) -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**26)
-        turn = begin + number / rate
-        while turn < begin + seconds:
-            await asyncio.sleep(max(0.0, turn - perf_counter()))
-            sent = perf_counter()
-            try:
-                status, _ = await exchange(reader, writer, request)
-            except (ConnectionError, asyncio.IncompleteReadError):
-                status = 0
-                reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**26)
-            load.note(status, perf_counter() - sent)
-            while turn <= perf_counter():
-                turn += clients / rate
-        writer.close()
-
-    await asyncio.gather(*(client(number) for number in range(clients)))
+    turns = 0
+    while (now := perf_counter() - begin) < seconds:
+        # All turns that are due, since a sleep may take longer than it was asked to.
+        while turns < now * rate:
+            turns += 1
+            if len(waiting) < most:
+                task = asyncio.create_task(ask())
+                waiting.add(task)
+                task.add_done_callback(waiting.discard)
+        await asyncio.sleep(1 / rate)
     load.wall = perf_counter() - begin
+    await asyncio.gather(*waiting)
+    for _, writer in idle:
+        writer.close()
     return load

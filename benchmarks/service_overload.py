@@ -4,8 +4,8 @@ First the capacity, with as many clients as the service has threads. Then ten ti
 the latency of accepted requests and of refused ones, memory before and after, and the latency of the first request
 once the load is gone. The last line is one JSON object.
 
-Limits: clients and server share the machine's cores; a client that still waits for its answer leaves its turn out, so
-the offered rate is what `offered_rps` says, which may be below ten times the capacity.
+Limits: clients and server share the machine's cores, so `offered_rps` is the rate that was really offered, and
+`times_capacity` how many times the capacity that is.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def main() -> int:
         capacity = len(calm.seconds[200]) / calm.wall
         before = server.resident_mebibytes()
         rate = 10 * capacity
-        load = asyncio.run(open_loop(server.port, request, rate=rate, seconds=chosen.seconds, clients=400))
+        load = asyncio.run(open_loop(server.port, request, rate=rate, seconds=chosen.seconds))
         after = server.resident_mebibytes()
         recovered = asyncio.run(closed_loop(server.port, request, clients=1, requests=20))
     report = _report(capacity, load, recovered) | {"rss_before_mb": before, "rss_after_mb": after}
@@ -46,9 +46,11 @@ def _report(capacity: float, load: Load, recovered: Load) -> dict[str, Any]:
     answers = {status: len(seconds) for status, seconds in sorted(load.seconds.items())}
     refused = [s for status in (429, 503) for s in load.seconds.get(status, [])]
     accepted = load.seconds.get(200, [])
+    offered = sum(answers.values()) / load.wall
     return {
         "capacity_rps": round(capacity, 1),
-        "offered_rps": round(sum(answers.values()) / load.wall, 1),
+        "offered_rps": round(offered, 1),
+        "times_capacity": round(offered / capacity, 1),
         "answers": answers,
         "accepted_p50_ms": round(1000 * median(accepted), 1),
         "accepted_p99_ms": round(1000 * percentile(accepted, 0.99), 1),
