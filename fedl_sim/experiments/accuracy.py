@@ -42,7 +42,12 @@ def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
         raise ValueError("an experiment names its number of devices")
     all_nodes: tuple[Cell, ...] = ()
     if EVERYONE in schemes:
-        same = replace(template, run=replace(template.run, sample_size=1))
+        # Nothing moves, so that budgets of moving change nothing.
+        same = replace(
+            template,
+            realisation=replace(template.realisation, budget="loose"),
+            run=replace(template.run, sample_size=1),
+        )
         all_nodes = cells_of(same, schemes=(EVERYONE,), seeds=scope.seeds[: scope.references])
     return Panel(template.data_set, n, template.run.sample_size, sampled + all_nodes)
 

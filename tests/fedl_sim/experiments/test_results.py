@@ -49,12 +49,24 @@ def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: py
     assert smart.key != before
 
 
-def test_all_nodes_are_run_once_for_every_sample_size() -> None:
-    def of(sample_size: int) -> tuple[Cell, ...]:
-        template = replace(SMALL, run=replace(SMALL.run, sample_size=sample_size))
+def test_all_nodes_are_run_once_for_every_sample_size_and_budget() -> None:
+    def of(sample_size: int, budget: str) -> tuple[Cell, ...]:
+        template = replace(
+            SMALL,
+            run=replace(SMALL.run, sample_size=sample_size),
+            realisation=replace(SMALL.realisation, budget=budget),
+        )
         return panel_of(template, ("heuristic", "all"), Scope((0, 1))).cells
 
-    assert len({cell.key for cell in (*of(2), *of(3))}) == 2 * 2 + 2
+    assert len({cell.key for cell in (*of(2, "loose"), *of(3, "scarce"))}) == 2 * 2 + 2
+
+
+def test_budgets_of_moving_data_do_not_change_what_all_nodes_learn() -> None:
+    def accuracies(budget: str) -> list[float]:
+        cell = replace(SMALL, scheme="all", realisation=replace(SMALL.realisation, budget=budget))
+        return [record.accuracy for record in run_cell(cell).aggregations]
+
+    assert accuracies("loose") == accuracies("scarce")
 
 
 def test_finished_cells_are_read_back_and_not_run_again(tmp_path: Path) -> None:
