@@ -1,15 +1,17 @@
 """Table I: aggregations until a share of what FedL on all nodes reaches, S = 6, N = 600, 700, 800."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from fedl_sim.experiments.accuracy import Panel, curve_table, panel_of
 from fedl_sim.experiments.cell import Cell
+from fedl_sim.experiments.curves import curve_grid
 from fedl_sim.experiments.measures import final, runs_by_seed, spread, to_target
+from fedl_sim.experiments.panel import Panel, curve_table, panel_of
 from fedl_sim.experiments.results import Results
 from fedl_sim.experiments.schemes import EVERYONE, TABLE_SCHEMES, label_of
 from fedl_sim.experiments.study import Report, Scope, Study
 from fedl_sim.experiments.table import Table
+from fedl_sim.records import AggregationRecord
 
 __all__ = ["PAPER_TABLE", "SHARES", "convergence_study"]
 
@@ -49,9 +51,24 @@ def convergence_study(template: Cell, scope: Scope) -> Study:
     )
 
     def report(results: Results) -> Report:
-        return Report((_table(panels, results), curve_table(panels, schemes, results)))
+        drawing = curve_grid(
+            panels,
+            schemes,
+            results,
+            row=lambda panel: panel.data_set,
+            column=lambda panel: panel.n_devices,
+            title=lambda panel: f"{panel.data_set}, N = {panel.n_devices}",
+            level=lambda panel: _target(panel, results),
+        )
+        tables = (_table(panels, results), _datapoints(panels, results), curve_table(panels, schemes, results))
+        return Report(tables, {"convergence": drawing})
 
     return Study("convergence", tuple(cell for panel in panels for cell in panel.cells), report)
+
+
+def _target(panel: Panel, results: Results) -> float:
+    """The share of what all nodes reach, on average over the networks where they ran."""
+    return SHARES[panel.data_set] * float(final(runs_by_seed(results, panel.cells, EVERYONE)).mean())
 
 
 def _table(panels: Sequence[Panel], results: Results) -> Table:
@@ -59,27 +76,48 @@ def _table(panels: Sequence[Panel], results: Results) -> Table:
     for scheme in TABLE_SCHEMES:
         row: dict[str, str | int | float | None] = {"scheme": label_of(scheme)}
         for panel in panels:
-            row[_heading(panel)] = _entry(panel, scheme, results)
+            ours = _reached(panel, scheme, results, lambda record: float(record.aggregation), digits=1)
+            row[_heading(panel)] = f"{ours} {_papers(panel, scheme)}".strip()
         rows.append(row)
     reference: dict[str, str | int | float | None] = {"scheme": "final accuracy, all nodes"}
     for panel in panels:
         reference[_heading(panel)] = spread(final(runs_by_seed(results, panel.cells, EVERYONE))).text()
-    aggregations = panels[0].cells[0].run.aggregations
     return Table(
         "convergence",
         "Aggregations until the share of all nodes' final accuracy is reached: ours, and in brackets the paper's",
         ("scheme", *(_heading(panel) for panel in panels)),
         (*rows, reference),
-        (f"A dash: not reached within {aggregations} aggregations in every run; the percentage: in how many.",),
+        (_note(panels),),
     )
 
 
-def _entry(panel: Panel, scheme: str, results: Results) -> str:
-    reference = float(final(runs_by_seed(results, panel.cells, EVERYONE)).mean())
+def _datapoints(panels: Sequence[Panel], results: Results) -> Table:
+    rows = []
+    for scheme in TABLE_SCHEMES:
+        row: dict[str, str | int | float | None] = {"scheme": label_of(scheme)}
+        for panel in panels:
+            row[_heading(panel)] = _reached(panel, scheme, results, lambda record: float(record.processed), digits=0)
+        rows.append(row)
+    return Table(
+        "datapoints",
+        "Datapoints processed until the same share is reached",
+        ("scheme", *(_heading(panel) for panel in panels)),
+        tuple(rows),
+        (_note(panels),),
+    )
+
+
+def _reached(
+    panel: Panel, scheme: str, results: Results, of: Callable[[AggregationRecord], float], *, digits: int
+) -> str:
     runs = runs_by_seed(results, panel.cells, scheme)
-    found, share = to_target(runs, SHARES[panel.data_set] * reference, lambda record: float(record.aggregation))
-    ours = f"– {share:.0%}" if found is None else found.text(1)
-    return f"{ours} {_papers(panel, scheme)}".strip()
+    found, share = to_target(runs, _target(panel, results), of)
+    return f"– {share:.0%}" if found is None else found.text(digits)
+
+
+def _note(panels: Sequence[Panel]) -> str:
+    aggregations = panels[0].cells[0].run.aggregations
+    return f"A dash: not reached within {aggregations} aggregations in every run; the percentage: in how many."
 
 
 def _papers(panel: Panel, scheme: str) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedl_sim.experiments.accuracy import Panel, curve_table, panel_of
 from fedl_sim.experiments.cell import Cell
 from fedl_sim.experiments.measures import runs_by_seed, to_target
+from fedl_sim.experiments.panel import Panel, curve_table, panel_of
 from fedl_sim.experiments.results import Results
 from fedl_sim.experiments.schemes import COLOURS, TABLE_SCHEMES, label_of
 from fedl_sim.experiments.study import Drawing, Report, Scope, Study

@@ -6,16 +6,20 @@ ones) and ablations (each part of a method changed by itself).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fedl_sim.client import TrainingSettings
 from fedl_sim.experiments.cell import Cell, cells_of
 from fedl_sim.experiments.measures import final, runs_by_seed, spread
 from fedl_sim.experiments.results import Results
-from fedl_sim.experiments.schemes import label_of
-from fedl_sim.experiments.study import Report, Scope, Study
+from fedl_sim.experiments.schemes import COLOURS, label_of
+from fedl_sim.experiments.study import Drawing, Report, Scope, Study
 from fedl_sim.experiments.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Condition", "sampling_study"]
 
@@ -57,9 +61,11 @@ def sampling_study(template: Cell, scope: Scope) -> Study:
     cells = [cell for condition in (*conditions, *parts) for cell in condition.cells(base, scope.seeds)]
 
     def report(results: Results) -> Report:
-        return Report(
-            (_map_table(conditions, base, scope.seeds, results), _ablation_table(parts, base, scope.seeds, results)),
-        )
+        gains = _map_table(conditions, base, scope.seeds, results)
+        ablations = _ablation_table(parts, base, scope.seeds, results)
+        axes = len({condition.axis for condition in conditions})
+        drawing = Drawing(3.0 * axes, 5.6, lambda figure: _draw(figure, conditions, base, scope.seeds, results))
+        return Report((gains, ablations), {"sampling": drawing})
 
     return Study("sampling", tuple(dict.fromkeys(cells)), report)
 
@@ -92,6 +98,10 @@ def _ablations() -> list[Condition]:
             for n in (10, 50, 1_000_000)
         ),
         *(
+            Condition("batch size", str(size), {}, {"training": TrainingSettings(batch_size=size)}, chosen)
+            for size in (5, 10, 20)
+        ),
+        *(
             Condition("label counts", "known" if known else "hidden", {"reveal_labels": known}, {}, chosen)
             for known in (True, False)
         ),
@@ -109,8 +119,7 @@ def _map_table(conditions: Sequence[Condition], base: Cell, seeds: tuple[int, ..
     for condition in conditions:
         cells = condition.cells(base, seeds)
         for offloading in (False, True):
-            reference = "random+fast" if offloading else "random"
-            ground = final(runs_by_seed(results, cells, reference))
+            ground = final(runs_by_seed(results, cells, "random+fast" if offloading else "random"))
             row: dict[str, str | int | float | None] = {
                 "condition": condition.axis,
                 "value": condition.value,
@@ -118,14 +127,13 @@ def _map_table(conditions: Sequence[Condition], base: Cell, seeds: tuple[int, ..
                 "random": spread(ground).text(),
             }
             for name in CHOSEN:
-                scheme = name if not offloading else "smart-offload" if name == "smart" else f"{name}+fast"
-                gain = final(runs_by_seed(results, cells, scheme)) - ground
-                row[_gain(name)] = _paired(gain)
+                mean, error = _gain(results, cells, name, offloading=offloading)
+                row[_heading(name)] = f"{mean:+.3f} ± {error:.3f}"
             rows.append(row)
     return Table(
         "sampling",
         f"Final accuracy of random sets, and what chosen ones gain on the same {len(seeds)} networks (± error)",
-        ("condition", "value", "offloading", "random", *(_gain(name) for name in CHOSEN)),
+        ("condition", "value", "offloading", "random", *(_heading(name) for name in CHOSEN)),
         tuple(rows),
         ("Random is the mean of five draws a network. Each row changes one setting of the base: "
          f"{_describe(base)}.",),
@@ -154,13 +162,42 @@ def _ablation_table(parts: Sequence[Condition], base: Cell, seeds: tuple[int, ..
     )
 
 
-def _gain(name: str) -> str:
+def _heading(name: str) -> str:
     return f"gain of {label_of(name)}"
 
 
-def _paired(gain: "np.ndarray[Any, np.dtype[np.float64]]") -> str:
+def _gain(results: Results, cells: Sequence[Cell], name: str, *, offloading: bool) -> tuple[float, float]:
+    """What a chosen set gains over random ones on the same networks: the mean and its standard error."""
+    ending = "+fast" if offloading else ""
+    scheme = "smart-offload" if offloading and name == "smart" else f"{name}{ending}"
+    gain = final(runs_by_seed(results, cells, scheme)) - final(runs_by_seed(results, cells, f"random{ending}"))
     error = float(gain.std(ddof=1) / np.sqrt(gain.size)) if gain.size > 1 else 0.0
-    return f"{float(gain.mean()):+.3f} ± {error:.3f}"
+    return float(gain.mean()), error
+
+
+def _draw(
+    figure: "Figure", conditions: Sequence[Condition], base: Cell, seeds: tuple[int, ...], results: Results
+) -> None:
+    axes_of: dict[str, list[Condition]] = {}
+    for condition in conditions:
+        axes_of.setdefault(condition.axis, []).append(condition)
+    grid = figure.subplots(2, len(axes_of), sharey=True, squeeze=False)
+    for column, (axis, values) in enumerate(axes_of.items()):
+        for offloading in (False, True):
+            axes = grid[int(offloading), column]
+            for colour, name in zip(COLOURS, CHOSEN, strict=True):
+                gains = [_gain(results, c.cells(base, seeds), name, offloading=offloading) for c in values]
+                mean, error = zip(*gains, strict=True)
+                places = np.arange(len(values)) + 0.08 * (CHOSEN.index(name) - 1.5)
+                axes.errorbar(places, mean, error, fmt="o-", color=colour, markersize=4, label=label_of(name))
+            axes.axhline(0.0, color="grey", linewidth=0.8)
+            axes.set_xticks(range(len(values)), [condition.value for condition in values])
+            axes.set(title=axis, ylabel=f"gain, {'optimised' if offloading else 'no'} offloading")
+            axes.grid(alpha=0.3)
+            if column:
+                axes.set_ylabel("")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize="small")
 
 
 def _describe(base: Cell) -> str:

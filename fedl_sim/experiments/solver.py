@@ -5,12 +5,14 @@
 
 from dataclasses import replace
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedl_sim.datasets import load_data_set
 from fedl_sim.experiments.cell import Cell
-from fedl_sim.experiments.study import Report, Scope, Study
+from fedl_sim.experiments.schemes import COLOURS
+from fedl_sim.experiments.study import Drawing, Report, Scope, Study
 from fedl_sim.experiments.table import Table
 from fedl_sim.randomness import stream
 from fedl_sim.realisation import RealisationSettings, realise
@@ -18,7 +20,12 @@ from sampler.base import SamplingProblem
 from sampler.baselines import sample_randomly
 from solver import Plan, Schedule, plan_offloading
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["solver_study"]
+
+RATIO = "CVXPY's time over ours"
 
 
 def solver_study(template: Cell, scope: Scope) -> Study:
@@ -32,7 +39,7 @@ def solver_study(template: Cell, scope: Scope) -> Study:
             for n in sizes
             for budget in ("loose", "tight", "scarce")
         ]
-        return Report((_table(rows, scope.seeds),))
+        return Report((_table(rows, scope.seeds),), {"solver": Drawing(5.0, 3.6, lambda figure: _draw(figure, rows))})
 
     return Study("solver", (), report)
 
@@ -63,7 +70,7 @@ def _row(
         "links into the sampled": float(np.mean([plan.steps[0].source.size for plan in fast])),
         "worst gap proved": max(plan.relative_gap or 0.0 for plan in fast),
         "largest difference of the first step": max(differences),
-        "CVXPY's time over ours": median(ratios),
+        RATIO: median(ratios),
     }
 
 
@@ -74,3 +81,14 @@ def _table(rows: list[dict[str, str | int | float | None]], seeds: tuple[int, ..
         tuple(rows[0]),
         tuple(rows),
     )
+
+
+def _draw(figure: "Figure", rows: list[dict[str, str | int | float | None]]) -> None:
+    axes = figure.subplots()
+    for colour, budget in zip(COLOURS, dict.fromkeys(row["budget"] for row in rows), strict=False):
+        line = [row for row in rows if row["budget"] == budget]
+        sizes, ratios = (np.array([row[name] for row in line], np.float64) for name in ("N", RATIO))
+        axes.plot(sizes, ratios, "o-", color=colour, label=str(budget))
+    axes.set(xlabel="devices", ylabel=RATIO, yscale="log", title="A period of five steps, S = 6")
+    axes.legend(title="budgets")
+    axes.grid(alpha=0.3)

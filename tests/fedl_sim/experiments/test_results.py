@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fedl_sim.errors import SimulationError
-from fedl_sim.experiments.accuracy import panel_of
 from fedl_sim.experiments.cell import Cell, cells_of, run_cell
+from fedl_sim.experiments.panel import panel_of
 from fedl_sim.experiments.results import CellFolder
 from fedl_sim.experiments.study import Scope
 from fedl_sim.realisation import RealisationSettings

@@ -2,12 +2,15 @@
 
 import csv
 import io
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from fedl_sim.experiments.cell import Cell
 from fedl_sim.experiments.convergence import PAPER_TABLE, convergence_study
+from fedl_sim.experiments.files import write_report
 from fedl_sim.experiments.registry import STUDIES
 from fedl_sim.experiments.resources import resources_study
 from fedl_sim.experiments.study import Scope
@@ -89,7 +92,26 @@ def test_the_sampling_study_reports_every_condition(*, quick: bool) -> None:
     gains, ablations = study.report(results).tables
     assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "optimised"} == {"+0.100 ± 0.000"}
     assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "none"} == {"+0.000 ± 0.000"}
-    assert {row["part"] for row in ablations.rows} >= {"gradient", "ε₀ quantile", "similarity from", "label counts"}
+    assert {row["part"] for row in ablations.rows} >= {
+        "batch size",
+        "gradient",
+        "ε₀ quantile",
+        "similarity from",
+        "label counts",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(STUDIES))
+def test_every_study_writes_data_a_table_and_a_figure(name: str, tmp_path: Path) -> None:
+    study = STUDIES[name](TEMPLATE, Scope((0, 1), quick=True))
+    curves = {cell.scheme: (0.1, 0.6, 0.7) for cell in study.cells}
+    written = {path.name: path for path in write_report(study.report(made(study.cells, curves)), tmp_path, {"seed": 1})}
+    assert {f"{name}.csv", f"{name}.json", f"{name}.md"} <= set(written)
+    assert json.loads(written[f"{name}.json"].read_text(encoding="utf-8"))["seed"] == 1
+    pictures = {path.suffix: path for path in written.values() if path.suffix in {".png", ".svg"}}
+    assert set(pictures) == {".png", ".svg"}
+    assert pictures[".png"].read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in pictures[".svg"].read_text(encoding="utf-8")
 
 
 def test_a_table_is_the_same_in_every_form() -> None:
