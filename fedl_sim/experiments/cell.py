@@ -51,13 +51,15 @@ class Cell:
         return hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def cells_of(template: Cell, *, schemes: tuple[str, ...], seeds: tuple[int, ...]) -> tuple[Cell, ...]:
-    """All runs of these schemes on these seeds, under the template's settings."""
+def cells_of(
+    template: Cell, *, schemes: tuple[str, ...], seeds: tuple[int, ...], draws: int | None = None
+) -> tuple[Cell, ...]:
+    """All runs of these schemes on these seeds, under the template's settings; `draws` bounds those that draw."""
     return tuple(
         replace(template, scheme=scheme, seed=seed, draw=draw)
         for seed in seeds
         for scheme in schemes
-        for draw in range(find_scheme(scheme).draws)
+        for draw in range(find_scheme(scheme).draws)[:draws]
     )
 
 

@@ -38,6 +38,9 @@ def experiment(
         int | None,
         typer.Option(help="On how many networks FedL on all nodes runs too; it takes longest [default: all].", min=1),
     ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Random sets a network, at most [default: five, as in the paper].", min=1)
+    ] = None,
     aggregations: Annotated[
         int | None, typer.Option("--aggregations", "-k", help="K [default: by experiment].")
     ] = None,
@@ -52,7 +55,7 @@ def experiment(
     """Reproduce a part of the evaluation. Stopped at any moment, it goes on where it was when started again."""
     console = Console()
     try:
-        scope = Scope(parse_seeds(seeds), quick=quick, references=references)
+        scope = Scope(parse_seeds(seeds), quick=quick, references=references, draws=draws)
         study = _study(name, scope, budget=budget, aggregations=aggregations)
         folder = CellFolder(cells / "cells")
         if not report_only:

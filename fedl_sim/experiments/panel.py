@@ -12,6 +12,9 @@ from fedl_sim.experiments.table import Table
 
 __all__ = ["Panel", "curve_table", "panel_of"]
 
+# Nothing moves, and whoever chooses does not look at budgets of moving.
+_BLIND = ("random", "heuristic", "smart")
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -27,20 +30,24 @@ def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
     """The cells of some schemes under a template's settings.
 
     FedL on all nodes is one run whatever S is, on the first of the networks only: nothing takes longer, and
-    nothing differs less from network to network.
+    nothing differs less from network to network. Where budgets of moving data change nothing, runs are shared by all
+    budgets.
     """
-    sampled = cells_of(template, schemes=tuple(s for s in schemes if s != EVERYONE), seeds=scope.seeds)
+    still = replace(template, realisation=replace(template.realisation, budget="loose"))
+    sampled = tuple(
+        cell
+        for scheme in schemes
+        if scheme != EVERYONE
+        for cell in cells_of(
+            still if scheme in _BLIND else template, schemes=(scheme,), seeds=scope.seeds, draws=scope.draws
+        )
+    )
     n = template.realisation.n_devices
     if n is None:
         raise ValueError("an experiment names its number of devices")
     all_nodes: tuple[Cell, ...] = ()
     if EVERYONE in schemes:
-        # Nothing moves, so that budgets of moving change nothing.
-        same = replace(
-            template,
-            realisation=replace(template.realisation, budget="loose"),
-            run=replace(template.run, sample_size=1),
-        )
+        same = replace(still, run=replace(template.run, sample_size=1))
         all_nodes = cells_of(same, schemes=(EVERYONE,), seeds=scope.seeds[: scope.references])
     return Panel(template.data_set, n, template.run.sample_size, sampled + all_nodes)
 

@@ -22,15 +22,18 @@ class Scope:
         seeds: networks to draw.
         quick: small networks of digits.
         references: on how many of the networks, from the first, FedL on all nodes is run too; None is all.
+        draws: at most how many sets a sampler that draws at random is averaged over; None is the scheme's own number.
     """
 
     seeds: tuple[int, ...]
     quick: bool = False
     references: int | None = None
+    draws: int | None = None
 
     def __post_init__(self) -> None:
-        if self.references is not None and self.references < 1:
-            raise ValueError("references must be at least 1")
+        for name in ("references", "draws"):
+            if (getattr(self, name) or 1) < 1:
+                raise ValueError(f"{name} must be at least 1")
 
 
 @dataclass(frozen=True)

@@ -49,24 +49,32 @@ def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: py
     assert smart.key != before
 
 
-def test_all_nodes_are_run_once_for_every_sample_size_and_budget() -> None:
-    def of(sample_size: int, budget: str) -> tuple[Cell, ...]:
+def test_runs_that_do_not_depend_on_sample_size_or_budget_are_shared() -> None:
+    def of(sample_size: int, budget: str) -> set[str]:
         template = replace(
             SMALL,
             run=replace(SMALL.run, sample_size=sample_size),
             realisation=replace(SMALL.realisation, budget=budget),
         )
-        return panel_of(template, ("heuristic", "all"), Scope((0, 1))).cells
+        return {cell.key for cell in panel_of(template, ("heuristic", "gcn_branch", "all"), Scope((0, 1))).cells}
 
-    assert len({cell.key for cell in (*of(2, "loose"), *of(3, "scarce"))}) == 2 * 2 + 2
+    assert len(of(2, "loose")) == 6
+    assert len(of(2, "loose") & of(3, "scarce")) == 2  # all nodes
+    assert len(of(2, "loose") & of(2, "scarce")) == 4  # and the heuristic; the GCN looks at budgets
 
 
-def test_budgets_of_moving_data_do_not_change_what_all_nodes_learn() -> None:
-    def accuracies(budget: str) -> list[float]:
-        cell = replace(SMALL, scheme="all", realisation=replace(SMALL.realisation, budget=budget))
-        return [record.accuracy for record in run_cell(cell).aggregations]
+@pytest.mark.parametrize("scheme", ["all", "random", "heuristic", "smart"])
+def test_what_is_shared_by_all_budgets_does_not_depend_on_them(scheme: str) -> None:
+    def run(budget: str) -> tuple[tuple[int, ...], list[float]]:
+        done = run_cell(replace(SMALL, scheme=scheme, realisation=replace(SMALL.realisation, budget=budget)))
+        return done.sampled, [record.accuracy for record in done.aggregations]
 
-    assert accuracies("loose") == accuracies("scarce")
+    assert run("loose") == run("scarce")
+
+
+def test_fewer_draws_are_the_first_ones() -> None:
+    cells = cells_of(SMALL, schemes=("random", "heuristic"), seeds=(3,), draws=2)
+    assert [(cell.scheme, cell.draw) for cell in cells] == [("random", 0), ("random", 1), ("heuristic", 0)]
 
 
 def test_finished_cells_are_read_back_and_not_run_again(tmp_path: Path) -> None:
