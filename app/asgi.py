@@ -5,6 +5,7 @@ matrices. The service's kernels do neither, and both together take about as long
 from numba alone, in a server's process alone: the simulator's kernels do multiply matrices.
 """
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,11 @@ def served_app() -> FastAPI:
     with _hidden(*UNUSED):
         cpu_target.typing_context.refresh()
         cpu_target.target_context.refresh()
-    return create_app()
+    app = create_app()
+    # The modules are here to stay: the collector need not look at them.
+    gc.freeze()
+    gc.enable()
+    return app
 
 
 @contextmanager
