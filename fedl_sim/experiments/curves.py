@@ -8,7 +8,7 @@ import numpy as np
 from fedl_sim.experiments.measures import curve, runs_by_seed
 from fedl_sim.experiments.panel import Panel
 from fedl_sim.experiments.results import Results
-from fedl_sim.experiments.schemes import COLOURS, EVERYONE, label_of
+from fedl_sim.experiments.schemes import EVERYONE, colour_of, label_of, moves_data
 from fedl_sim.experiments.study import Drawing
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ def curve_grid(
 
 
 def _curves(axes: "Axes", panel: Panel, schemes: Sequence[str], results: Results) -> None:
-    for number, scheme in enumerate(schemes):
+    for scheme in schemes:
         values = curve(runs_by_seed(results, panel.cells, scheme), "accuracy")
         k = np.arange(values.shape[1])
         mean = values.mean(axis=0)
-        dashed = "offload" not in scheme and "+" not in scheme and scheme != EVERYONE
-        colour = "black" if scheme == EVERYONE else COLOURS[number % len(COLOURS)]
+        dashed = not moves_data(scheme) and scheme != EVERYONE
+        colour = colour_of(scheme)
         axes.plot(k, mean, color=colour, linestyle="--" if dashed else "-", label=label_of(scheme), linewidth=1.4)
         if values.shape[0] > 1:
             deviation = values.std(axis=0, ddof=1)

@@ -13,7 +13,7 @@ from fedl_sim.experiments.table import Table
 __all__ = ["Panel", "curve_table", "panel_of"]
 
 # Nothing moves, and whoever chooses does not look at budgets of moving.
-_BLIND = ("random", "heuristic", "smart")
+_BLIND = ("random", "heuristic", "smart", "greedy:resemblance")
 
 
 @dataclass(frozen=True)

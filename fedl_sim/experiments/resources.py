@@ -10,7 +10,7 @@ from fedl_sim.experiments.cell import Cell
 from fedl_sim.experiments.measures import runs_by_seed, to_target
 from fedl_sim.experiments.panel import Panel, curve_table, panel_of
 from fedl_sim.experiments.results import Results
-from fedl_sim.experiments.schemes import COLOURS, TABLE_SCHEMES, label_of
+from fedl_sim.experiments.schemes import TABLE_SCHEMES, colour_of, label_of, moves_data
 from fedl_sim.experiments.study import Drawing, Report, Scope, Study
 from fedl_sim.experiments.table import Spread, Table
 
@@ -88,8 +88,8 @@ def _bars(figure: "Figure", panels: Sequence[Panel], results: Results) -> None:
                 heights,
                 width,
                 yerr=errors,
-                color=COLOURS[number % 4],
-                alpha=1.0 if number >= len(TABLE_SCHEMES) // 2 else 0.45,
+                color=colour_of(scheme),
+                alpha=1.0 if moves_data(scheme) else 0.45,
                 label=label_of(scheme),
                 error_kw={"elinewidth": 0.8},
             )

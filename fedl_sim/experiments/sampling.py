@@ -14,7 +14,7 @@ from fedl_sim.client import TrainingSettings
 from fedl_sim.experiments.cell import Cell, cells_of
 from fedl_sim.experiments.measures import final, runs_by_seed, spread
 from fedl_sim.experiments.results import Results
-from fedl_sim.experiments.schemes import COLOURS, label_of
+from fedl_sim.experiments.schemes import colour_of, label_of
 from fedl_sim.experiments.study import Drawing, Report, Scope, Study
 from fedl_sim.experiments.table import Table
 
@@ -185,11 +185,11 @@ def _draw(
     for column, (axis, values) in enumerate(axes_of.items()):
         for offloading in (False, True):
             axes = grid[int(offloading), column]
-            for colour, name in zip(COLOURS, CHOSEN, strict=True):
+            for name in CHOSEN:
                 gains = [_gain(results, c.cells(base, seeds), name, offloading=offloading) for c in values]
                 mean, error = zip(*gains, strict=True)
                 places = np.arange(len(values)) + 0.08 * (CHOSEN.index(name) - 1.5)
-                axes.errorbar(places, mean, error, fmt="o-", color=colour, markersize=4, label=label_of(name))
+                axes.errorbar(places, mean, error, fmt="o-", color=colour_of(name), markersize=4, label=label_of(name))
             axes.axhline(0.0, color="grey", linewidth=0.8)
             axes.set_xticks(range(len(values)), [condition.value for condition in values])
             axes.set(title=axis, ylabel=f"gain, {'optimised' if offloading else 'no'} offloading")

@@ -63,7 +63,7 @@ def test_runs_that_do_not_depend_on_sample_size_or_budget_are_shared() -> None:
     assert len(of(2, "loose") & of(2, "scarce")) == 4  # and the heuristic; the GCN looks at budgets
 
 
-@pytest.mark.parametrize("scheme", ["all", "random", "heuristic", "smart"])
+@pytest.mark.parametrize("scheme", ["all", "random", "heuristic", "smart", "greedy:resemblance"])
 def test_what_is_shared_by_all_budgets_does_not_depend_on_them(scheme: str) -> None:
     def run(budget: str) -> tuple[tuple[int, ...], list[float]]:
         done = run_cell(replace(SMALL, scheme=scheme, realisation=replace(SMALL.realisation, budget=budget)))
