@@ -71,7 +71,7 @@ def experiment(
         for path in write_report(report, target, about):
             console.print(f"wrote {path}")
         for table in report.tables:
-            if table.name != "curves":
+            if not table.bulk:
                 console.print(Markdown(table.markdown()))
     except (SimulationError, SamplingError, FedsiftError, ValueError, OSError) as error:
         Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)

@@ -19,8 +19,7 @@ def write_report(report: Report, folder: Path, about: Mapping[str, object]) -> l
     paths = []
     for table in report.tables:
         texts = {"csv": table.csv()}
-        if table is not report.tables[-1] or table.name != "curves":
-            # Curves are for programs: thousands of rows.
+        if not table.bulk:
             texts |= {"json": table.json(about), "md": table.markdown()}
         for extension, text in texts.items():
             path = folder / f"{table.name}.{extension}"

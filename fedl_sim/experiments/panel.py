@@ -66,4 +66,4 @@ def curve_table(panels: Sequence[Panel], schemes: Sequence[str], results: Result
                     key = (panel.data_set, panel.n_devices, panel.sample_size, scheme, seed, k)
                     measured = {name: round(float(values[name][row, k]), 4) for name in fields}
                     rows.append({**dict(zip(columns, key, strict=True)), **measured})
-    return Table("curves", "Every curve", (*columns, *fields), tuple(rows))
+    return Table("curves", "Every curve", (*columns, *fields), tuple(rows), bulk=True)

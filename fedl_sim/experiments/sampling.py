@@ -58,16 +58,18 @@ def sampling_study(template: Cell, scope: Scope) -> Study:
     )
     conditions = _map() if not scope.quick else [c for c in _map() if c.axis in {"budget", "labels per device"}]
     parts = _ablations()
-    cells = [cell for condition in (*conditions, *parts) for cell in condition.cells(base, scope.seeds)]
+    study_cells = tuple(
+        dict.fromkeys(cell for condition in (*conditions, *parts) for cell in condition.cells(base, scope.seeds))
+    )
 
     def report(results: Results) -> Report:
         gains = _map_table(conditions, base, scope.seeds, results)
         ablations = _ablation_table(parts, base, scope.seeds, results)
         axes = len({condition.axis for condition in conditions})
         drawing = Drawing(3.0 * axes, 5.6, lambda figure: _draw(figure, conditions, base, scope.seeds, results))
-        return Report((gains, ablations), {"sampling": drawing})
+        return Report((gains, ablations, _runs_table(study_cells, results)), {"sampling": drawing})
 
-    return Study("sampling", tuple(dict.fromkeys(cells)), report)
+    return Study("sampling", study_cells, report)
 
 
 def _map() -> list[Condition]:
@@ -160,6 +162,30 @@ def _ablation_table(parts: Sequence[Condition], base: Cell, seeds: tuple[int, ..
         ("part", "value", "scheme", "accuracy", "datapoints moved"),
         tuple(rows),
     )
+
+
+def _runs_table(cells: Sequence[Cell], results: Results) -> Table:
+    settings = ("budget", "link_probability", "labels_per_device", "capacity_spread", "similarity_quantile")
+    more = ("broadcast_size", "reveal_labels")
+    rows: list[dict[str, str | int | float | None]] = []
+    for cell in cells:
+        last = results[cell].aggregations[-1]
+        rows.append(
+            {name: getattr(cell.realisation, name) for name in (*settings, *more)}
+            | {
+                "sample_size": cell.run.sample_size,
+                "batch_size": cell.run.training.batch_size,
+                "closed_loop": cell.run.closed_loop,
+                "scheme": cell.scheme,
+                "seed": cell.seed,
+                "draw": cell.draw,
+                "accuracy": round(last.accuracy, 4),
+                "loss": round(last.loss, 4),
+                "processed": last.processed,
+                "moved": last.moved,
+            }
+        )
+    return Table("runs", "Every run", tuple(rows[0]), tuple(rows), bulk=True)
 
 
 def _heading(name: str) -> str:

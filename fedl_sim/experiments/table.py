@@ -35,6 +35,7 @@ class Table:
         columns: in order.
         rows: each with a value for every column; None is an empty cell.
         notes: lines below the Markdown.
+        bulk: thousands of rows for programs, written as CSV alone.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Mapping[str, Value], ...]
     notes: tuple[str, ...] = field(default=())
+    bulk: bool = False
 
     def __post_init__(self) -> None:
         for row in self.rows:

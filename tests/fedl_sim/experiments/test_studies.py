@@ -89,7 +89,8 @@ def test_the_full_grid_is_the_papers() -> None:
 def test_the_sampling_study_reports_every_condition(*, quick: bool) -> None:
     study = STUDIES["sampling"](TEMPLATE, Scope((0, 1), quick=quick))
     results = made(study.cells, {cell.scheme: (0.1, 0.6) for cell in study.cells} | {"smart-offload": (0.1, 0.7)})
-    gains, ablations = study.report(results).tables
+    gains, ablations, runs = study.report(results).tables
+    assert len(runs.rows) == len(study.cells)
     assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "optimised"} == {"+0.100 ± 0.000"}
     assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "none"} == {"+0.000 ± 0.000"}
     assert {row["part"] for row in ablations.rows} >= {
