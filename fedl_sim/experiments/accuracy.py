@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fedl_sim.experiments.cell import Cell
+from fedl_sim.experiments.claims import accuracy_claims
 from fedl_sim.experiments.curves import curve_grid
 from fedl_sim.experiments.measures import final, runs_by_seed, spread
 from fedl_sim.experiments.panel import Panel, curve_table, panel_of
@@ -48,7 +49,8 @@ def accuracy_study(template: Cell, scope: Scope) -> Study:
             )
             for data_set in data_sets
         }
-        return Report((_table(panels, schemes, results), curve_table(panels, schemes, results)), drawings)
+        tables = (_table(panels, schemes, results), accuracy_claims(panels, results))
+        return Report((*tables, curve_table(panels, schemes, results)), drawings)
 
     return Study("accuracy", tuple(cell for panel in panels for cell in panel.cells), report)
 

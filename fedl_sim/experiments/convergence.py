@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from fedl_sim.experiments.cell import Cell
+from fedl_sim.experiments.claims import Target, saving_claims
 from fedl_sim.experiments.curves import curve_grid
 from fedl_sim.experiments.measures import final, runs_by_seed, spread, to_target
 from fedl_sim.experiments.panel import Panel, curve_table, panel_of
@@ -60,7 +61,13 @@ def convergence_study(template: Cell, scope: Scope) -> Study:
             title=lambda panel: f"{panel.data_set}, N = {panel.n_devices}",
             level=lambda panel: _target(panel, results),
         )
-        tables = (_table(panels, results), _datapoints(panels, results), curve_table(panels, schemes, results))
+        claims = saving_claims(
+            ("convergence-claims", "The paper's sentences on Table I"),
+            {"aggregations": "40 % (MNIST), 50 % (F-MNIST)"},
+            [Target(panel, _target(panel, results)) for panel in panels],
+            results,
+        )
+        tables = (_table(panels, results), _datapoints(panels, results), claims, curve_table(panels, schemes, results))
         return Report(tables, {"convergence": drawing})
 
     return Study("convergence", tuple(cell for panel in panels for cell in panel.cells), report)

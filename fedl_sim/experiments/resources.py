@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedl_sim.experiments.cell import Cell
+from fedl_sim.experiments.claims import Target, saving_claims
 from fedl_sim.experiments.measures import runs_by_seed, to_target
 from fedl_sim.experiments.panel import Panel, curve_table, panel_of
 from fedl_sim.experiments.results import Results
@@ -42,7 +43,14 @@ def resources_study(template: Cell, scope: Scope) -> Study:
 
     def report(results: Results) -> Report:
         drawing = Drawing(5.0 * len(panels), 4.6, lambda figure: _bars(figure, panels, results))
-        return Report((_table(panels, results), curve_table(panels, TABLE_SCHEMES, results)), {"resources": drawing})
+        claims = saving_claims(
+            ("resources-claims", "The paper's sentences on Fig. 8"),
+            {"datapoints": "40 %"},
+            [Target(panel, level * REFERENCE) for panel in panels for level in LEVELS],
+            results,
+        )
+        tables = (_table(panels, results), claims, curve_table(panels, TABLE_SCHEMES, results))
+        return Report(tables, {"resources": drawing})
 
     return Study("resources", tuple(cell for panel in panels for cell in panel.cells), report)
 
