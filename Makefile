@@ -14,7 +14,7 @@ TORCH := torch==2.13.0
 COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test test-browser check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large clean
+.PHONY: help serve test test-browser check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large experiments clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -93,6 +93,18 @@ bench-large: $(VENV)/.dev ## Networks of 10^5 and 10^6 devices through the binar
 	$(BIN)/python -m benchmarks.service_large
 
 include deploy/clients.mk deploy/image.mk deploy/supply.mk
+
+EXPERIMENT = $(BIN)/fedsift experiment
+# The paper's evaluation as docs/reproduction.md shows it. Stopped at any moment, it goes on where it was.
+GRID := --seeds 20:23 --references 1 --draws 2 -j 2
+experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and docs/reproduction.md (hours on two cores)
+	$(EXPERIMENT) sampling --seeds 20:32 -j 2 -o docs/results/sampling
+	$(EXPERIMENT) solver --seeds 20:23 -o docs/results/solver
+	for budget in scarce tight loose; do \
+	  $(EXPERIMENT) convergence $(GRID) --budget $$budget -o docs/results/convergence-$$budget || exit 1; done
+	$(EXPERIMENT) accuracy $(GRID) --budget tight -o docs/results/accuracy-tight
+	$(EXPERIMENT) resources $(GRID) --budget tight -o docs/results/resources-tight
+	$(BIN)/python -m fedl_sim.experiments.document docs/reproduction.md
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
