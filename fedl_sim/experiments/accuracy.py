@@ -9,7 +9,7 @@ from fedl_sim.experiments.curves import curve_grid
 from fedl_sim.experiments.measures import final, runs_by_seed, spread
 from fedl_sim.experiments.panel import Panel, curve_table, panel_of
 from fedl_sim.experiments.results import Results
-from fedl_sim.experiments.schemes import EVERYONE, TABLE_SCHEMES, label_of
+from fedl_sim.experiments.schemes import EVERYONE, FIGURE_SCHEMES, label_of
 from fedl_sim.experiments.study import Report, Scope, Study
 from fedl_sim.experiments.table import Table
 
@@ -20,7 +20,7 @@ def accuracy_study(template: Cell, scope: Scope) -> Study:
     """The grid of the paper, or a small one."""
     data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
     sizes = (20, 40) if scope.quick else (100, 200)
-    schemes = (*TABLE_SCHEMES, EVERYONE)
+    schemes = (*FIGURE_SCHEMES, EVERYONE)
     panels = tuple(
         panel_of(
             replace(

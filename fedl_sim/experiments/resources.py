@@ -11,7 +11,7 @@ from fedl_sim.experiments.claims import Target, saving_claims
 from fedl_sim.experiments.measures import runs_by_seed, to_target
 from fedl_sim.experiments.panel import Panel, curve_table, panel_of
 from fedl_sim.experiments.results import Results
-from fedl_sim.experiments.schemes import TABLE_SCHEMES, colour_of, label_of, moves_data
+from fedl_sim.experiments.schemes import FIGURE_SCHEMES, colour_of, label_of, moves_data
 from fedl_sim.experiments.study import Drawing, Report, Scope, Study
 from fedl_sim.experiments.table import Spread, Table
 
@@ -35,7 +35,7 @@ def resources_study(template: Cell, scope: Scope) -> Study:
                 realisation=replace(template.realisation, n_devices=40 if scope.quick else 100),
                 run=replace(template.run, sample_size=5),
             ),
-            TABLE_SCHEMES,
+            FIGURE_SCHEMES,
             scope,
         )
         for data_set in data_sets
@@ -49,7 +49,7 @@ def resources_study(template: Cell, scope: Scope) -> Study:
             [Target(panel, level * REFERENCE) for panel in panels for level in LEVELS],
             results,
         )
-        tables = (_table(panels, results), claims, curve_table(panels, TABLE_SCHEMES, results))
+        tables = (_table(panels, results), claims, curve_table(panels, FIGURE_SCHEMES, results))
         return Report(tables, {"resources": drawing})
 
     return Study("resources", tuple(cell for panel in panels for cell in panel.cells), report)
@@ -62,7 +62,7 @@ def _processed(panel: Panel, scheme: str, level: float, results: Results) -> tup
 
 def _table(panels: Sequence[Panel], results: Results) -> Table:
     rows = []
-    for scheme in TABLE_SCHEMES:
+    for scheme in FIGURE_SCHEMES:
         row: dict[str, str | int | float | None] = {"scheme": label_of(scheme)}
         for panel in panels:
             for level in LEVELS:
@@ -84,11 +84,11 @@ def _heading(panel: Panel, level: float) -> str:
 
 def _bars(figure: "Figure", panels: Sequence[Panel], results: Results) -> None:
     grid = figure.subplots(1, len(panels), squeeze=False)[0]
-    width = 0.8 / len(TABLE_SCHEMES)
+    width = 0.8 / len(FIGURE_SCHEMES)
     for axes, panel in zip(grid, panels, strict=True):
-        for number, scheme in enumerate(TABLE_SCHEMES):
+        for number, scheme in enumerate(FIGURE_SCHEMES):
             found = [_processed(panel, scheme, level, results)[0] for level in LEVELS]
-            places = np.arange(len(LEVELS)) + (number - (len(TABLE_SCHEMES) - 1) / 2) * width
+            places = np.arange(len(LEVELS)) + (number - (len(FIGURE_SCHEMES) - 1) / 2) * width
             heights = [np.nan if f is None else f.mean for f in found]
             errors = [np.nan if f is None else f.deviation for f in found]
             axes.bar(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from fedl_sim.schemes import find_scheme
 
-__all__ = ["COLOURS", "EVERYONE", "LABELS", "TABLE_SCHEMES", "colour_of", "label_of", "moves_data"]
+__all__ = ["COLOURS", "EVERYONE", "FIGURE_SCHEMES", "LABELS", "TABLE_SCHEMES", "colour_of", "label_of", "moves_data"]
 
 EVERYONE = "all"
 # Told apart by colour-blind readers too; offloading is told by the line.
@@ -36,6 +36,8 @@ TABLE_SCHEMES = (
     "smart-offload",
     "greedy:resemblance+fast",
 )
+# What the figures show: the paper's six and ours.
+FIGURE_SCHEMES = tuple(s for s in TABLE_SCHEMES if s.split("+")[0] not in {"greedy:resemblance", "random_branch"})
 LABELS: Mapping[str, str] = {
     "gcn_branch": "smart (paper: GCN-branch)",
     "random": "random",
