@@ -94,16 +94,16 @@ bench-large: $(VENV)/.dev ## Networks of 10^5 and 10^6 devices through the binar
 
 include deploy/clients.mk deploy/image.mk deploy/supply.mk
 
-EXPERIMENT = $(BIN)/fedsift experiment
 # The paper's evaluation as docs/reproduction.md shows it. Stopped at any moment, it goes on where it was.
-GRID := --seeds 20:23 --references 1 --draws 2 -j 2
+EXPERIMENT = $(BIN)/fedsift experiment
+NETWORKS := --seeds 20:23 --references 1 -j 2
 experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and docs/reproduction.md (hours on two cores)
 	$(EXPERIMENT) sampling --seeds 20:32 -j 2 -o docs/results/sampling
 	$(EXPERIMENT) solver --seeds 20:23 -o docs/results/solver
-	for budget in scarce tight loose; do \
-	  $(EXPERIMENT) convergence $(GRID) --budget $$budget -o docs/results/convergence-$$budget || exit 1; done
-	$(EXPERIMENT) accuracy $(GRID) --budget tight -o docs/results/accuracy-tight
-	$(EXPERIMENT) resources $(GRID) --budget tight -o docs/results/resources-tight
+	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget scarce -o docs/results/convergence-scarce
+	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget tight -o docs/results/convergence-tight
+	$(EXPERIMENT) accuracy $(NETWORKS) --draws 1 --budget tight -o docs/results/accuracy-tight
+	$(EXPERIMENT) resources $(NETWORKS) --draws 1 --budget tight -o docs/results/resources-tight
 	$(BIN)/python -m fedl_sim.experiments.document docs/reproduction.md
 
 clean: ## Remove what the targets above made
