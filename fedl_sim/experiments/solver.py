@@ -67,7 +67,7 @@ def _row(
     return {
         "N": settings.n_devices,
         "budget": settings.budget,
-        "links into the sampled": float(np.mean([plan.steps[0].source.size for plan in fast])),
+        "transfers in the first step": float(np.mean([plan.steps[0].source.size for plan in fast])),
         "worst gap proved": max(plan.relative_gap or 0.0 for plan in fast),
         "largest difference of the first step": max(differences),
         RATIO: median(ratios),
