@@ -29,9 +29,8 @@ class Panel:
 def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
     """The cells of some schemes under a template's settings.
 
-    FedL on all nodes is one run whatever S is, on the first of the networks only: nothing takes longer, and
-    nothing differs less from network to network. Where budgets of moving data change nothing, runs are shared by all
-    budgets.
+    FedL on all nodes is one run whatever S is, on as many of the networks as the scope says, since nothing takes longer.
+    Where budgets of moving data change nothing, runs are shared by all budgets.
     """
     still = replace(template, realisation=replace(template.realisation, budget="loose"))
     sampled = tuple(
