@@ -29,7 +29,7 @@ class Panel:
 def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
     """The cells of some schemes under a template's settings.
 
-    FedL on all nodes is one run whatever S is, on as many of the networks as the scope says, since nothing takes longer.
+    FedL on all nodes is one run whatever S is, on as many networks as the scope says, since nothing takes longer.
     Where budgets of moving data change nothing, runs are shared by all budgets.
     """
     still = replace(template, realisation=replace(template.realisation, budget="loose"))
