@@ -101,7 +101,6 @@ experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and do
 	$(EXPERIMENT) sampling --seeds 20:32 -j 2 -o docs/results/sampling
 	$(EXPERIMENT) solver --seeds 20:23 -o docs/results/solver
 	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget scarce -o docs/results/convergence-scarce
-	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget tight -o docs/results/convergence-tight
 	$(EXPERIMENT) accuracy $(NETWORKS) --draws 1 --budget tight -o docs/results/accuracy-tight
 	$(EXPERIMENT) resources $(NETWORKS) --draws 1 --budget tight -o docs/results/resources-tight
 	$(BIN)/python -m fedl_sim.experiments.document docs/reproduction.md
