@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from app.jobs.queue import queue_url
 from app.store import Store
 from app.store.jobs import ValidationRecord
 from app.store.validations import NewPart, NewValidation, ValidationStore
@@ -123,6 +125,30 @@ class Crew:
             )
         living = {process.pid for process in self.processes if process.poll() is None}
         return next((int(pid) for (pid,) in rows if int(pid) in living), None)
+
+    def freeze(self, pid: int) -> None:
+        """Stop a process between its writes: whoever is frozen within one keeps SQLite's lock from everybody."""
+        for _ in range(100):
+            os.kill(pid, signal.SIGSTOP)
+            if not self._locked():
+                return
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(0.02)
+        raise AssertionError("the process was never found outside a write")
+
+    def _locked(self) -> bool:
+        if not self.url.startswith("sqlite:///"):
+            return False
+        for url in (self.url, queue_url(self.url)):
+            connection = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=2, isolation_level=None)
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                return True
+            finally:
+                connection.close()
+        return False
 
     def check_events(self, validation_id: str) -> None:
         """Numbered without gaps; one for every round kept; the last tells the end."""

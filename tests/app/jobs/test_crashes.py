@@ -57,7 +57,7 @@ def test_a_frozen_worker_is_replaced_and_does_no_harm_when_it_thaws(database_url
         crew.until(lambda: crew.find(validation).rounds_done > 5)
         pid = crew.at_work(validation)
         assert pid is not None
-        os.kill(pid, signal.SIGSTOP)
+        crew.freeze(pid)
         frozen_at = time.monotonic()
         done = crew.find(validation).rounds_done
         crew.until(lambda: crew.find(validation).rounds_done > done + 2, 40)
