@@ -127,7 +127,7 @@ class Crew:
         return next((int(pid) for (pid,) in rows if int(pid) in living), None)
 
     def freeze(self, pid: int) -> None:
-        """Stop a process between its writes: whoever is frozen within one keeps SQLite's lock from everybody."""
+        """Stop a process between its writes: whoever is frozen within one keeps its locks from everybody."""
         for _ in range(100):
             os.kill(pid, signal.SIGSTOP)
             if not self._locked():
@@ -138,7 +138,13 @@ class Crew:
 
     def _locked(self) -> bool:
         if not self.url.startswith("sqlite:///"):
-            return False
+            time.sleep(0.6)
+            with self.store.transaction() as t:
+                ((open_since,),) = t.rows(
+                    "SELECT COUNT(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                    "AND backend_type = 'client backend' AND xact_start < clock_timestamp() - interval '0.5 seconds'"
+                )
+            return bool(open_since)
         for url in (self.url, queue_url(self.url)):
             connection = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=2, isolation_level=None)
             try:
