@@ -91,7 +91,7 @@ VOLUME /data
 USER 10001:0
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=10s --start-period=30s --retries=3 \
-    CMD ["/opt/fedsift/bin/python", "-m", "app.jobs.probe"]
+    CMD ["/opt/fedsift/bin/python", "-m", "app.worker.health"]
 ENTRYPOINT ["/opt/fedsift/bin/fedsift"]
 CMD ["worker"]
 
@@ -105,6 +105,6 @@ USER 10001:0
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=4s --start-period=10s --retries=3 \
-    CMD ["/opt/fedsift/bin/python", "-m", "app.probe"]
+    CMD ["/opt/fedsift/bin/python", "-m", "app.operations.health"]
 ENTRYPOINT ["/opt/fedsift/bin/fedsift"]
 CMD ["serve"]

@@ -103,7 +103,7 @@ experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and do
 	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget scarce -o docs/results/convergence-scarce
 	$(EXPERIMENT) accuracy $(NETWORKS) --draws 1 --budget tight -o docs/results/accuracy-tight
 	$(EXPERIMENT) resources $(NETWORKS) --draws 1 --budget tight -o docs/results/resources-tight
-	$(BIN)/python -m fedl_sim.experiments.document docs/reproduction.md
+	$(BIN)/python -m fedl_sim.reproduce.document docs/reproduction.md
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

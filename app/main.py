@@ -12,20 +12,20 @@ from types import FrameType
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from app.gate import Service
-from app.handlers import add_handlers
-from app.jobs.numbers import JobNumbers
-from app.keys import KeyRing
-from app.logs import set_up_logs
-from app.metrics import Metrics
-from app.middleware import Surroundings
-from app.openapi import document
-from app.pool import WorkPool
-from app.readiness import warm_up
+from app.http.gate import Service
+from app.http.handlers import add_handlers
+from app.http.middleware import Surroundings
+from app.http.pool import WorkPool
+from app.keys.ring import KeyRing
+from app.openapi.document import document
+from app.operations.readiness import warm_up
 from app.routers import ROUTERS
 from app.settings import Settings
 from app.store import Store
-from app.telemetry import tracing
+from app.telemetry.logs import set_up_logs
+from app.telemetry.metrics import Metrics
+from app.telemetry.traces import tracing
+from app.validations.numbers import JobNumbers
 
 __all__ = ["create_app"]
 
@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.service = service
-    app.openapi = lambda: document(app)  # type: ignore[method-assign]
+    app.openapi.document = lambda: document(app)  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
     add_handlers(app)

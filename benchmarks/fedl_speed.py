@@ -23,15 +23,15 @@ import torch
 from torch.nn import functional
 
 from benchmarks.machine import describe
-from fedl_sim.client import TrainingSettings, local_steps
-from fedl_sim.compiled.engine import CompiledEngine
-from fedl_sim.datasets import load_data_set
-from fedl_sim.engine import Engine
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.data.images import Images
+from fedl_sim.engines.base import Engine
+from fedl_sim.engines.compiled.engine import CompiledEngine
+from fedl_sim.engines.models import Cnn, FloatArray
+from fedl_sim.engines.torch import torch_engine, torch_module
 from fedl_sim.errors import DataSetError
-from fedl_sim.images import Images
-from fedl_sim.models import Cnn, FloatArray
-from fedl_sim.server import aggregate, last_of_each
-from fedl_sim.torch_engine import torch_engine, torch_module
+from fedl_sim.loop.devices import TrainingSettings, local_steps
+from fedl_sim.loop.server import aggregate, last_of_each
 
 DEVICES = 5
 DATAPOINTS = 600

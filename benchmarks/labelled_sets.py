@@ -6,13 +6,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fedl_sim.compiled.engine import CompiledEngine
-from fedl_sim.datasets import DataSet, load_data_set
-from fedl_sim.images import Images
+from fedl_sim.data.datasets import DataSet, load_data_set
+from fedl_sim.data.images import Images
+from fedl_sim.engines.compiled.engine import CompiledEngine
+from fedl_sim.engines.models import model_for
 from fedl_sim.labels.label import candidate_sets, realisation_of
+from fedl_sim.labels.losses import Course, Luck
 from fedl_sim.labels.settings import NO_OFFLOADING, Family
-from fedl_sim.labels.training import Course, Luck
-from fedl_sim.models import model_for
 from sampler.base import SamplingProblem
 from solver.batch import plan_sets
 from solver.network import Links, Network

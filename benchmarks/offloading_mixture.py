@@ -23,11 +23,11 @@ from scipy import sparse
 
 from benchmarks.labelled_sets import TEN
 from benchmarks.machine import describe
-from fedl_sim.datasets import load_data_set
-from fedl_sim.engines import make_engine
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.engines.factory import make_engine
 from fedl_sim.labels.evaluation import HELD_OUT_SEED
 from fedl_sim.labels.label import candidate_sets, realisation_of
-from fedl_sim.labels.training import Course
+from fedl_sim.labels.losses import Course
 from sampler.base import SamplingProblem
 from sampler.objectives.mixture import class_shares
 from solver.batch import SetPlans, plan_sets

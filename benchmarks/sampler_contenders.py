@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 from benchmarks.labelled_sets import without_labels
-from fedl_sim.client import TrainingSettings
-from fedl_sim.engine import Engine
-from fedl_sim.informed import INFORMED, sample_informed
+from fedl_sim.engines.base import Engine
 from fedl_sim.labels.settings import Family
+from fedl_sim.loop.devices import TrainingSettings
+from fedl_sim.loop.reported import INFORMED, sample_informed
+from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
-from fedl_sim.realisation import Realisation
 from sampler import find_sampler
 from sampler.base import SamplingProblem, Selection
-from sampler.search import ObjectiveSampler
+from sampler.searches.base import ObjectiveSampler
 
 __all__ = ["LARGE", "TEN_DEVICES", "Contender"]
 

@@ -29,15 +29,15 @@ from benchmarks.greedy_rendering import GreedyRendering
 from benchmarks.machine import describe
 from benchmarks.sampler_contenders import LARGE, TEN_DEVICES, Contender
 from benchmarks.sampler_speed import gcn_branch_speed, random_links
-from fedl_sim.datasets import load_data_set
-from fedl_sim.engine import Engine
-from fedl_sim.engines import make_engine
-from fedl_sim.informed import INFORMED
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.engines.base import Engine
+from fedl_sim.engines.factory import make_engine
 from fedl_sim.labels.evaluation import HELD_OUT_SEED, problem_of
 from fedl_sim.labels.label import label, realisation_of
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.labels.settings import Family
-from fedl_sim.realisation import Realisation, RealisationSettings, realise
+from fedl_sim.loop.reported import INFORMED
+from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
 from sampler import SamplingProblem, find_objective, find_sampler
 from solver.horizon import plan_offloading
 from solver.schedule import Schedule

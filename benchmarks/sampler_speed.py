@@ -24,7 +24,7 @@ import torch
 
 from benchmarks.machine import describe
 from sampler import SamplingProblem, find_sampler
-from sampler.branch import PERCENTILES
+from sampler.branch.search import PERCENTILES
 from sampler.gcn.features import device_features
 from sampler.gcn.sampler import GcnBranch
 from sampler.gcn.torch_model import GcnScorer, edges_of

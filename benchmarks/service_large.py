@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.binary import NPZ
-from app.planning import make_plan
-from app.schemas.plan import BinaryParameters
+from app.plans.binary import NPZ
+from app.plans.planning import make_plan
+from app.plans.schemas import BinaryParameters
 from app.settings import Settings
 from benchmarks.machine import describe
 from benchmarks.service_process import ServerProcess, fedsift_server

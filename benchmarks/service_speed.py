@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from app.planning import make_plan
-from app.schemas.arrays import read_model
-from app.schemas.plan import PlanRequest
+from app.plans.planning import make_plan
+from app.plans.schemas import PlanRequest
 from app.settings import Settings
+from app.wire.arrays import read_model
 from benchmarks.http_load import Load, closed_loop, exchange, message, percentile
 from benchmarks.machine import describe
 from benchmarks.service_process import ServerProcess, empty_server, fedsift_server

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.machine import describe
-from fedl_sim.datasets import DataSet, load_data_set
-from fedl_sim.realisation import Realisation, RealisationSettings, realise
-from fedl_sim.similarity import estimate_similarity
-from fedl_sim.topology import Topology
-from sampler.similarity import along_paths, low_rank
+from fedl_sim.data.datasets import DataSet, load_data_set
+from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
+from fedl_sim.network.similarity import estimate_similarity
+from fedl_sim.network.topology import Topology
+from sampler.objectives.similarity import along_paths, low_rank
 
 CASES = ((10, 0.35, 60.0, 20), (100, 0.1, 60.0, 5), (400, 0.1, 60.0, 2))
 

@@ -3,12 +3,12 @@
 from sampler.base import Sampler
 from sampler.baselines import sample_heuristically, sample_randomly
 from sampler.errors import UnknownSamplerError
-from sampler.exhaustive import sample_exhaustively
 from sampler.gcn.rank import GcnRank
 from sampler.gcn.sampler import GcnBranch, GcnBranchFedl, sample_by_random_branch
-from sampler.greedy import sample_greedily
-from sampler.local_search import sample_by_local_search
-from sampler.search import ObjectiveSampler
+from sampler.searches.base import ObjectiveSampler
+from sampler.searches.exhaustive import sample_exhaustively
+from sampler.searches.greedy import sample_greedily
+from sampler.searches.local_search import sample_by_local_search
 
 __all__ = ["DEFAULT_SAMPLER", "find_sampler", "register_sampler", "sampler_names"]
 

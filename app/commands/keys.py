@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.keys import KeyRing
+from app.keys.ring import KeyRing
 from app.settings import Settings
 from app.store import KeyRecord, Store
 

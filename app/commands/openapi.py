@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from app.main import create_app
-from app.openapi_30 import as_openapi_30
+from app.openapi.v30 import as_openapi_30
 from app.settings import Settings
 
 __all__ = ["Version", "openapi", "rendered"]

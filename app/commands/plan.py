@@ -9,14 +9,14 @@ from pydantic import BaseModel, ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from app.diagnosis import diagnose
-from app.planning import InfeasiblePlanError, PlanQuery, RefusedPlanError, make_plan
-from app.problems import InfeasibleError, InvalidRequestError, MalformedError, ServiceError
-from app.schemas.arrays import read_model
-from app.schemas.diagnosis import DiagnosisOut
-from app.schemas.plan import PlanOut, PlanParameters, PlanRequest
-from app.schemas.pointers import located, refusal
+from app.http.problems import InfeasibleError, InvalidRequestError, MalformedError, ServiceError
+from app.plans.diagnosis import diagnose
+from app.plans.diagnosis_answer import DiagnosisOut
+from app.plans.planning import InfeasiblePlanError, PlanQuery, RefusedPlanError, make_plan
+from app.plans.schemas import PlanOut, PlanParameters, PlanRequest
 from app.settings import Settings
+from app.wire.arrays import read_model
+from app.wire.pointers import located, refusal
 from solver import load_network
 
 __all__ = ["plan"]

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 import uvicorn
 
-from app.jobs.supervisor import Supervisor
-from app.logs import set_up_logs
 from app.settings import Settings
 from app.store import Store, StoreError
-from app.telemetry import TelemetryError, tracing
+from app.telemetry.logs import set_up_logs
+from app.telemetry.traces import TelemetryError, tracing
+from app.worker.supervisor import Supervisor
 
 __all__ = ["serve"]
 

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from app.client import Client, ServiceRefusal
-from app.plots import MissingPlotsError, save_curves
+from app.commands.client import Client, ServiceRefusal
+from app.commands.curves import MissingPlotsError, save_curves
 
 __all__ = ["validate"]
 

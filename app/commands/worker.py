@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from app.jobs.supervisor import Supervisor
-from app.logs import set_up_logs
 from app.settings import Settings
+from app.telemetry.logs import set_up_logs
+from app.worker.supervisor import Supervisor
 
 __all__ = ["worker"]
 

@@ -87,7 +87,9 @@ def warm_service(workers: int) -> None:
         answer("/openapi.json")
         answer("/docs")
         answer("/metrics")
-        subprocess.run([sys.executable, "-m", "app.probe"], check=True, env={**os.environ, "FEDSIFT_PORT": str(PORT)})
+        subprocess.run(
+            [sys.executable, "-m", "app.operations.health"], check=True, env={**os.environ, "FEDSIFT_PORT": str(PORT)}
+        )
     finally:
         server.terminate()
         server.wait(30)

@@ -13,10 +13,10 @@ from pathlib import Path
 import joblib
 
 from fedl_sim.errors import SimulationError
-from fedl_sim.fanout import fan_out
 from fedl_sim.labels.label import label
 from fedl_sim.labels.record import LabelledRealisation, load_record, record_path, save_record
 from fedl_sim.labels.settings import Family
+from fedl_sim.parallel import fan_out
 
 __all__ = ["LABELS", "LabelFolder", "LabelJob"]
 

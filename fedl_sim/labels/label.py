@@ -5,13 +5,13 @@ from itertools import combinations
 
 import numpy as np
 
-from fedl_sim.datasets import DataSet, load_data_set
-from fedl_sim.engine import Engine
-from fedl_sim.engines import make_engine
+from fedl_sim.data.datasets import DataSet, load_data_set
+from fedl_sim.engines.base import Engine
+from fedl_sim.engines.factory import make_engine
+from fedl_sim.labels.losses import Course
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.labels.settings import Family, Kind, kind_of
-from fedl_sim.labels.training import Course
-from fedl_sim.realisation import Realisation, realise
+from fedl_sim.network.realisation import Realisation, realise
 from solver.batch import SetPlans, plan_sets
 from solver.eligibility import eligible_devices
 from solver.network import Links, Network

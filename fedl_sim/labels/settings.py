@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from fedl_sim.datasets import DATA_SETS
-from fedl_sim.profiles import BUDGETS
+from fedl_sim.data.datasets import DATA_SETS
+from fedl_sim.network.profiles import BUDGETS
+from fedl_sim.network.realisation import RealisationSettings
+from fedl_sim.network.topology import RANDOM_TOPOLOGIES
 from fedl_sim.randomness import stream
-from fedl_sim.realisation import RealisationSettings
-from fedl_sim.topology import RANDOM_TOPOLOGIES
 
 __all__ = ["NO_OFFLOADING", "Family", "Kind", "kind_of"]
 

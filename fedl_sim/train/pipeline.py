@@ -120,7 +120,7 @@ def _fitted(
         trained: Trained = train(rank_states(records, share), options, advance)
         return trained, RANK_FEATURES
     options = TrainingOptions(recipe.hidden, recipe.epochs, seed=recipe.seed)
-    train = _torch_module("sampler.gcn.training").train_scorer
+    train = _torch_module("sampler.gcn.score_training").train_scorer
     trained = train(gcn_examples(records, recipe.label, general=general), options, advance)
     return trained, gcn_features(general=general)
 

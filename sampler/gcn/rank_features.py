@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.gcn.features import standardised
-from sampler.reach import attainable_counts, link_reach
+from sampler.objectives.reach import attainable_counts, link_reach
 
 __all__ = ["RANK_FEATURES", "RankView"]
 

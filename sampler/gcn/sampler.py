@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sampler.base import SamplingProblem, Selection
-from sampler.branch import branch_search
+from sampler.branch.search import branch_search
 from sampler.errors import WeightsError
 from sampler.gcn.features import device_features
 from sampler.gcn.forward import Propagation, gcn_scores

@@ -14,7 +14,7 @@ from sampler.base import SamplingProblem
 from sampler.errors import SamplingError
 from sampler.kernels.coverage import covered_data
 from sampler.objectives.base import Objective
-from sampler.similarity import along_links, along_paths, low_rank
+from sampler.objectives.similarity import along_links, along_paths, low_rank
 from solver.validation import frozen
 
 if TYPE_CHECKING:

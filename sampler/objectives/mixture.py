@@ -1,6 +1,6 @@
 """How much data the sampled devices would train on, and how near its mixture of classes is to the network's.
 
-With m_c the datapoints of class c that a set holds, mean over the steps (`sampler.holdings`), D_N all data, and w the
+With m_c the datapoints of class c that a set holds, mean over the steps (`sampler.objectives.holdings`), D_N all data, and w the
 mixture aimed at:
 
     f(𝒮) = Σ_c w_c log(ε + m_c(𝒮)/(w_c D_N))  ≈  log(m(𝒮)/D_N) − KL(w ‖ mixture of 𝒮),
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.errors import MissingLabelsError
-from sampler.holdings import Holdings
 from sampler.objectives.base import Objective
+from sampler.objectives.holdings import Holdings
 
 __all__ = ["Mixture", "MixtureDistance", "aimed_at", "class_shares"]
 

@@ -1,13 +1,13 @@
 """How much data a set would train on, and how like the network's it is: for networks without label counts.
 
-Let h_k be the datapoints of device k's that a set holds, mean over the steps (`sampler.holdings`), q = h/Σh, and π_k
-= D_k/D_N. Similarity is taken as an inner product between devices' mixtures, so that
+Let h_k be the datapoints of device k's that a set holds, mean over the steps (`sampler.objectives.holdings`),
+q = h/Σh, and π_k = D_k/D_N. Similarity is taken as an inner product between devices' mixtures, so that
 
     d² = (q − π)ᵀ K (q − π),   K_ki = λ_ki,
 
 is the squared distance between what the set holds and what the network holds (a maximum mean discrepancy). With the
-low-rank estimate λ_ki ≈ λ̄ + u_k·u_i of `sampler.similarity` and K_kk = κ it takes O(r) for each device that data
-comes from: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out since q
+low-rank estimate λ_ki ≈ λ̄ + u_k·u_i of `sampler.objectives.similarity` and K_kk = κ it takes O(r) for each device
+that data comes from: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out since q
 and π sum to one. Then
 
     f(𝒮) = log(Σ_k h_k / D_N) − β·d²/κ.
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
-from sampler.holdings import Holdings
 from sampler.objectives.base import Objective
-from sampler.similarity import low_rank
+from sampler.objectives.holdings import Holdings
+from sampler.objectives.similarity import low_rank
 
 __all__ = ["Resemblance"]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sampler.base import SamplingProblem
 from sampler.errors import TooMuchWorkError
 from sampler.objectives.base import Objective
-from sampler.reach import sendable_share
+from sampler.objectives.reach import sendable_share
 from solver.batch import plan_sets
 from solver.eligibility import data_ceiling
 from solver.horizon import plan_offloading

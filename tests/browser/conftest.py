@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.app.conftest import Server, running_server
-from tests.browser.visit import Visit
+from tests.support.visit import Visit
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # No name is ever looked up: nothing but this machine can be reached.

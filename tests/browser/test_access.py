@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.app.conftest import Server, running_server
-from tests.app.test_keys import make_key
-from tests.browser.visit import Visit
+from tests.app.keys.test_ring import make_key
+from tests.support.visit import Visit
 
 VIEWS = {
     "network": "n=30",

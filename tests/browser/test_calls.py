@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.visit import Visit
+from tests.support.visit import Visit
 
 
 def copied(visit: Visit, panel: Locator, language: str) -> str:

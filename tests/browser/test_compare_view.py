@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.visit import Visit
+from tests.support.visit import Visit
 
 
 def test_samplers_are_compared_on_the_same_network(visit: Visit, shots: Path) -> None:

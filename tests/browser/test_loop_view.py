@@ -6,7 +6,7 @@ import httpx
 from playwright.sync_api import expect
 
 from tests.app.conftest import Server
-from tests.browser.visit import Visit
+from tests.support.visit import Visit
 
 
 def test_a_run_is_stepped_through_and_its_link_shows_it_again(visit: Visit, studio_server: Server, shots: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from solver import Devices, Links, Network, save_network
-from tests.app.requests import dense, random_request
-from tests.browser.visit import Visit
+from tests.support.requests import dense, random_request
+from tests.support.visit import Visit
 
 TOPOLOGIES = ("Geometric", "Erdős–Rényi", "Small world", "Scale-free")
 

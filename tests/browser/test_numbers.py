@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.app.conftest import Server
-from tests.app.requests import dense, matrix_of, random_request
-from tests.browser.visit import Visit
+from tests.support.requests import dense, matrix_of, random_request
+from tests.support.visit import Visit
 
 SCRIPT = """async ([request, plan]) => {
   const [{ fromRequest }, { replay }, { gauges }, measures] = await Promise.all(

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
-from tests.app.requests import check_plan, random_request
 from tests.browser.test_network_view import drawn_colours
-from tests.browser.visit import Visit
+from tests.support.requests import check_plan, random_request
+from tests.support.visit import Visit
 
 
 def orange_pixels(visit: Visit) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.app.conftest import Server
-from tests.browser.visit import Visit
+from tests.support.visit import Visit
 
 TRIES = 6
 

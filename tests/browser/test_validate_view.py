@@ -8,7 +8,7 @@ import httpx
 from playwright.sync_api import expect
 
 from tests.app.conftest import Server
-from tests.browser.visit import Visit
+from tests.support.visit import Visit
 
 # Training takes a while on a loaded machine.
 LONG = 90_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.conftest import running_server, server
-from tests.app.test_keys import make_key
+from tests.app.keys.test_ring import make_key
 
 __all__ = ["build", "server", "service"]
 

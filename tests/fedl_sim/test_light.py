@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 
-from fedl_sim.datasets import load_data_set
-from fedl_sim.offloading import Holdings
-from fedl_sim.partition import partition_by_labels
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.loop.holdings import Holdings
+from fedl_sim.network.partition import partition_by_labels
 
 WITHOUT_TORCH = """
 import sys
@@ -17,9 +17,9 @@ class Refuse:
         if name.split(".")[0] in {"torch", "fastapi", "pydantic"}:
             raise ImportError(name)
 sys.meta_path.insert(0, Refuse())
-from fedl_sim.experiment import ExperimentSettings, simulate
-from fedl_sim.realisation import RealisationSettings
-from fedl_sim.run import RunSettings
+from fedl_sim.simulate.sweep import ExperimentSettings, simulate
+from fedl_sim.network.realisation import RealisationSettings
+from fedl_sim.loop.loop import RunSettings
 experiment = simulate(ExperimentSettings(
     realisation=RealisationSettings(20, mean_datapoints=20),
     run=RunSettings(sample_size=3, aggregations=1),

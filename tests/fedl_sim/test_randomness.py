@@ -1,6 +1,6 @@
 import numpy as np
 
-from fedl_sim.dropout import keep_mask
+from fedl_sim.engines.dropout import keep_mask
 from fedl_sim.randomness import key_of, stream
 
 

@@ -6,7 +6,7 @@ import time
 import httpx
 import pytest
 
-from app.openapi_examples import REQUESTS
+from app.openapi.examples import REQUESTS
 from tests.app.conftest import free_port
 from tests.image.conftest import IMAGE, Containers
 

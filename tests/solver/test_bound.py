@@ -5,7 +5,7 @@ import pytest
 
 from solver import InvalidInputError, LossConstants, convergence_bound, plan_offloading
 from solver.bound import divergence, drift
-from tests.solver.helpers import network
+from tests.support.solving import network
 
 
 def test_divergence_and_drift_follow_their_formulas() -> None:

@@ -11,7 +11,7 @@ from solver.arrays import FloatArray
 from solver.instances import FAMILIES, random_problem
 from solver.kernels.certificate import sender_earnings
 from solver.reference import solve_reference
-from tests.solver.helpers import problem
+from tests.support.solving import problem
 
 
 def brute_force_earnings(value: FloatArray, psi: FloatArray, budget: float) -> float:

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from solver import Change, Obstacle, Schedule, eligible_devices, obstacles
-from tests.solver.helpers import network
+from tests.support.solving import network
 
 
 def test_devices_without_data_or_capacity_are_out_and_say_why() -> None:

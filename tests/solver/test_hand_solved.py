@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from solver import Status, StepProblem, StepSolution, solve_fast
 from solver.reference import solve_reference
-from tests.solver.helpers import problem
+from tests.support.solving import problem
 
 Solver = Callable[[StepProblem], StepSolution]
 both = pytest.mark.parametrize("solve", [solve_fast, solve_reference])

@@ -21,7 +21,7 @@ from solver import (
 )
 from solver.horizon import METHODS
 from solver.instances import BUDGETS, random_network
-from tests.solver.helpers import devices, links, network
+from tests.support.solving import devices, links, network
 
 
 def worst_breach(schedule: Schedule, plan: Plan) -> float:

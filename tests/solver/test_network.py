@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from solver import InvalidInputError, Links, Network
-from tests.solver.helpers import devices, links, network
+from tests.support.solving import devices, links, network
 
 
 def test_links_are_sorted_by_target_then_source_and_indexed_by_target() -> None:

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from solver import Status, solve_fast
 from solver.instances import FAMILIES, random_problem
 from solver.offloading import offload_greedily, offload_nothing, offload_randomly
-from tests.solver.helpers import problem
+from tests.support.solving import problem
 
 
 @pytest.mark.parametrize("family", FAMILIES)

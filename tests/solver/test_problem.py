@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from solver import InvalidInputError
-from tests.solver.helpers import problem
+from tests.support.solving import problem
 
 
 def test_capacity_is_the_smaller_of_room_to_receive_and_room_to_hold() -> None:

@@ -2,7 +2,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from solver import Change, InvalidInputError, Schedule
-from tests.solver.helpers import links, network
+from tests.support.solving import links, network
 
 
 def test_changes_hold_from_their_step_on() -> None:

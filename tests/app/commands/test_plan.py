@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from app.cli import build_cli
 from solver import save_network
 from solver.instances import random_network
-from tests.app.requests import check_plan, random_request
+from tests.support.requests import check_plan, random_request
 
 CLI = build_cli(only="plan")
 REQUEST = random_request(1, 12)

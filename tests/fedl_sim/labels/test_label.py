@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from fedl_sim.compiled.moves import move_set
-from fedl_sim.datasets import load_data_set
-from fedl_sim.engines import make_engine
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.engines.compiled.moves import move_set
+from fedl_sim.engines.factory import make_engine
 from fedl_sim.errors import SimulationError
 from fedl_sim.labels.label import label, realisation_of
+from fedl_sim.labels.losses import Course, Luck
 from fedl_sim.labels.record import load_record, record_path, save_record
 from fedl_sim.labels.settings import Family, kind_of
-from fedl_sim.labels.training import Course, Luck
 from solver.batch import plan_sets
 from solver.horizon import plan_offloading
 from solver.network import Links, Network
@@ -73,7 +73,7 @@ def test_one_call_trains_as_the_engine_epoch_by_epoch(monkeypatch: pytest.Monkey
         fast = Course.of(SMALL, realisation, data, engine).train_sets(plans, 1)
         with monkeypatch.context() as patch:
             # As for an engine that cannot train whole rounds.
-            patch.setattr("fedl_sim.labels.training.CompiledEngine", int)
+            patch.setattr("fedl_sim.labels.losses.CompiledEngine", int)
             slow = Course.of(SMALL, realisation, data, engine).train_sets(plans, 1)
         np.testing.assert_allclose(fast, slow, rtol=1e-4)
 

@@ -13,7 +13,7 @@ from sampler.gcn.features import FEATURES, GENERAL_FEATURES, device_features, st
 from sampler.gcn.forward import Propagation, gcn_scores
 from sampler.gcn.torch_model import GcnScorer, edges_of
 from solver.network import Devices, Links, Network
-from tests.sampler.networks import random_devices
+from tests.support.networks import random_devices
 
 
 def dense_scores(

@@ -16,11 +16,11 @@ from sampler.gcn.rank import GcnRank, rank_logits
 from sampler.gcn.rank_features import RANK_FEATURES, RankView
 from sampler.gcn.rank_training import RankNetwork, train_rank
 from sampler.gcn.sampler import GcnBranch
-from sampler.gcn.training import train_scorer
+from sampler.gcn.score_training import train_scorer
 from sampler.gcn.weights import PAPER_SIZES, Weights, load_weights, read_weights, weights_name
 from solver.network import Devices, Links, Network
 from solver.schedule import Schedule
-from tests.sampler.networks import random_devices
+from tests.support.networks import random_devices
 
 
 def problem(network: Network, size: int, **options: object) -> SamplingProblem:

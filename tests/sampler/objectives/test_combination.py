@@ -4,7 +4,7 @@ from sampler.objectives import find_objective
 from sampler.objectives.combination import Combination
 from sampler.objectives.coverage import Coverage
 from sampler.objectives.surrogate import Surrogate
-from tests.sampler.helpers import network, problem
+from tests.support.sampling import network, problem
 
 SETS = np.array([[0, 1, 2], [3, 5, 8], [11, 4, 6], [2, 7, 9]])
 

@@ -6,8 +6,8 @@ import pytest
 from sampler import find_sampler
 from sampler.errors import SamplingError
 from sampler.objectives.coverage import Coverage
-from sampler.similarity import along_links, along_paths, low_rank
-from tests.sampler.helpers import network, problem
+from sampler.objectives.similarity import along_links, along_paths, low_rank
+from tests.support.sampling import network, problem
 
 KINDS = {"links": (Coverage.along_links, along_links), "paths": (Coverage.along_paths, along_paths)}
 

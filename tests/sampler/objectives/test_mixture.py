@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from sampler import MissingLabelsError, find_sampler
-from sampler.holdings import Holdings
+from sampler.objectives.holdings import Holdings
 from sampler.objectives.mixture import Mixture, MixtureDistance, class_shares
-from tests.sampler.helpers import labelled, network, problem
+from tests.support.sampling import labelled, network, problem
 
 SETS = np.array([[0, 1, 2], [3, 5, 8], [11, 4, 6]])
 

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from sampler import find_sampler
-from sampler.holdings import Holdings
+from sampler.objectives.holdings import Holdings
 from sampler.objectives.resemblance import Resemblance
-from sampler.similarity import low_rank
+from sampler.objectives.similarity import low_rank
 from solver.network import Links, Network
-from tests.sampler.helpers import network, problem
-from tests.sampler.test_similarity import planted
+from tests.sampler.objectives.test_similarity import planted
+from tests.support.sampling import network, problem
 
 SETS = np.array([[0, 1, 2], [3, 5, 8], [11, 4, 6]])
 

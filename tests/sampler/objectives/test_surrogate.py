@@ -7,7 +7,7 @@ from sampler.errors import TooMuchWorkError
 from sampler.objectives.surrogate import Surrogate
 from solver import Change, GradientModel, Schedule, plan_offloading
 from solver.instances import FAMILIES, random_network
-from tests.sampler.helpers import network, problem
+from tests.support.sampling import network, problem
 
 SETS = np.array(list(combinations(range(12), 3)))[::17]
 

@@ -1,0 +1,1 @@
+"""What every request passes: admission, body, errors, headers."""

@@ -1,0 +1,75 @@
+"""Every error becomes a problem document here, and only here."""
+
+import logging
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from app.http.context import request_id
+from app.http.problems import PROBLEM_JSON, InvalidRequestError, ServiceError, StoreUnavailableError, problem_type
+from app.routers import ROUTERS
+from app.store import StoreError
+from app.wire.problem import ErrorItem, Problem
+
+__all__ = ["add_handlers", "internal_error", "problem_response"]
+
+_log = logging.getLogger("fedsift")
+
+
+def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """The problem as an answer; what says nothing is left out."""
+    text = problem.model_copy(update={"request_id": request_id()}).model_dump_json(exclude_defaults=True)
+    return Response(text, problem.status, headers, PROBLEM_JSON)
+
+
+def internal_error() -> Response:
+    """What a caller learns of a fault of ours: the id to ask about."""
+    return problem_response(ServiceError("the fault is ours; the logs know more").problem())
+
+
+async def _service_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ServiceError)  # noqa: S101 - how Starlette calls handlers
+    return problem_response(error.problem(), error.headers)
+
+
+def _allowed(path: str) -> str:
+    """All methods of a path; the framework names those of its first route only."""
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    return ", ".join(sorted(methods))
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    status = HTTPStatus(error.status_code)
+    name = status.phrase.lower().replace(" ", "-")
+    problem = Problem(type=problem_type(name), title=status.phrase, status=status.value, detail=status.description)
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = _allowed(request.url.path) or headers.get("Allow", "")
+    return problem_response(problem, headers)
+
+
+async def _parameter_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    items = [ErrorItem(pointer="/".join(("", *map(str, one["loc"]))), detail=one["msg"]) for one in error.errors()]
+    return problem_response(InvalidRequestError(items).problem())
+
+
+async def _store_error(request: Request, error: Exception) -> Response:
+    _log.error("store unavailable", exc_info=error)
+    retry = request.app.state.service.settings.retry_after
+    unavailable = StoreUnavailableError("runs and keys cannot be reached; try again later")
+    return problem_response(unavailable.problem(), {"Retry-After": str(retry)})
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Register all of them."""
+    app.add_exception_handler(ServiceError, _service_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RequestValidationError, _parameter_error)
+    app.add_exception_handler(StoreError, _store_error)

@@ -1,0 +1,85 @@
+"""Where CPU-bound work runs: a bounded pool of threads behind an admission gate.
+
+Threads do, since the compiled kernels and zlib release the GIL; more processes come from FEDSIFT_PROCESSES.
+"""
+
+import asyncio
+import contextvars
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from app.http.problems import OverloadedError, TooManyRequestsError
+
+__all__ = ["WorkPool"]
+
+T = TypeVar("T")
+
+
+class WorkPool:
+    """At most `threads` jobs run, at most `queue` more wait; further callers are turned away at once.
+
+    Used from the event loop only, so its counters need no lock.
+    """
+
+    def __init__(self, threads: int, queue: int, *, per_owner: int, budget: int, retry_after: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="plan")
+        self._limit = threads + queue
+        self._threads = threads
+        self._per_owner = per_owner
+        self._budget = budget
+        self._bytes = 0
+        self._retry = {"Retry-After": str(retry_after)}
+        self._owners: Counter[str] = Counter()
+        self.admitted = 0
+        self.draining = False
+
+    @property
+    def waiting(self) -> int:
+        """Admitted requests without a thread."""
+        return max(0, self.admitted - self._threads)
+
+    @contextmanager
+    def admit(self, owner: str | None, size: int) -> Iterator[None]:
+        """Hold a place, and room for so many bytes, from before the body is read until the answer is ready.
+
+        Raises:
+            OverloadedError: the queue is full, or the service is shutting down.
+            TooManyRequestsError: this owner has its share under way.
+        """
+        if self.draining:
+            raise OverloadedError("the service is shutting down", headers=self._retry)
+        if self.admitted >= self._limit:
+            raise OverloadedError("too many requests are waiting; try again later", headers=self._retry)
+        if self._bytes and self._bytes + size > self._budget:
+            raise OverloadedError("too many bytes are under way; try again later", headers=self._retry)
+        if owner is not None and self._owners[owner] >= self._per_owner:
+            detail = f"this key has {self._per_owner} requests under way; try again later"
+            raise TooManyRequestsError(detail, headers=self._retry)
+        self.admitted += 1
+        self._bytes += size
+        if owner is not None:
+            self._owners[owner] += 1
+        try:
+            yield
+        finally:
+            self.admitted -= 1
+            self._bytes -= size
+            if owner is not None:
+                self._owners[owner] -= 1
+                if not self._owners[owner]:
+                    del self._owners[owner]
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Run the work in a thread; the event loop goes on."""
+        # With the caller's context: the request's id in logs, and its trace.
+        call = functools.partial(contextvars.copy_context().run, work)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, call)
+
+    def shut_down(self) -> None:
+        """Take no more, finish what was accepted."""
+        self.draining = True
+        self._executor.shutdown(wait=True)

@@ -1,0 +1,189 @@
+"""Every way a request can fail, as RFC 9457 problems.
+
+ServiceError
+├── MalformedError 400          not JSON, not gzip, cut short
+├── UnauthorisedError 401
+├── NotFoundError 404
+├── SlowBodyError 408
+├── ConflictError 409           an aggregation out of order, or another body for what was answered
+├── TooLargeError 413           before or after decompression
+├── UnsupportedTypeError 415
+├── InvalidRequestError 422     a rule is broken; says where
+├── InfeasibleError 422         too few devices can be sampled; says which and why
+├── TooManyRequestsError 429    for this key
+├── OverloadedError 503         for everyone, or shutting down
+└── StoreUnavailableError 503
+"""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import ClassVar
+
+from app.wire.problem import DeviceReason, ErrorItem, Problem
+from solver import Obstacle
+
+__all__ = [
+    "ERROR_LIMIT",
+    "PROBLEM_JSON",
+    "ConflictError",
+    "InfeasibleError",
+    "InvalidRequestError",
+    "MalformedError",
+    "NotFoundError",
+    "OverloadedError",
+    "ServiceError",
+    "SlowBodyError",
+    "StoreUnavailableError",
+    "TooLargeError",
+    "TooManyRequestsError",
+    "UnauthorisedError",
+    "UnsupportedTypeError",
+    "problem_type",
+]
+
+PROBLEM_JSON = "application/problem+json"
+# No answer lists more errors, or more devices, than this.
+ERROR_LIMIT = 20
+
+
+def problem_type(name: str) -> str:
+    """The stable `type` of a problem."""
+    return f"urn:fedsift:problem:{name}"
+
+
+class ServiceError(Exception):
+    """A failure with its status and its problem document."""
+
+    status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR
+    name: ClassVar[str] = "internal"
+    title: ClassVar[str] = "Something went wrong here"
+
+    def __init__(self, detail: str, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.headers = headers or {}
+
+    def problem(self) -> Problem:
+        """The document to answer with."""
+        return Problem(type=problem_type(self.name), title=self.title, status=self.status.value, detail=self.detail)
+
+
+class MalformedError(ServiceError):
+    """The body is not what its headers say."""
+
+    status = HTTPStatus.BAD_REQUEST
+    name = "malformed"
+    title = "The request cannot be read"
+
+
+class UnauthorisedError(ServiceError):
+    """No key, or none that is known."""
+
+    status = HTTPStatus.UNAUTHORIZED
+    name = "unauthorised"
+    title = "An API key is needed"
+
+
+class NotFoundError(ServiceError):
+    """Nothing there, or nothing of the caller's."""
+
+    status = HTTPStatus.NOT_FOUND
+    name = "not-found"
+    title = "There is nothing here"
+
+
+class SlowBodyError(ServiceError):
+    """The body did not arrive in time."""
+
+    status = HTTPStatus.REQUEST_TIMEOUT
+    name = "slow-body"
+    title = "The request took too long to arrive"
+
+
+class ConflictError(ServiceError):
+    """A run does not stand where the caller thinks it does, or a key was used for something else."""
+
+    status = HTTPStatus.CONFLICT
+    name = "conflict"
+    title = "The request does not fit what was done before"
+
+
+class TooLargeError(ServiceError):
+    """More bytes, or more numbers, than are accepted."""
+
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    name = "too-large"
+    title = "The request is too large"
+
+
+class UnsupportedTypeError(ServiceError):
+    """Another content type or encoding than the route reads."""
+
+    status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    name = "unsupported-type"
+    title = "The content type is not supported"
+
+
+class InvalidRequestError(ServiceError):
+    """Well-formed, but against the rules."""
+
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    name = "invalid"
+    title = "The request breaks a rule"
+
+    def __init__(self, errors: Sequence[ErrorItem], *, count: int | None = None) -> None:
+        found = len(errors) if count is None else count
+        super().__init__("one rule is broken" if found == 1 else f"{found} rules are broken")
+        self.errors = list(errors[:ERROR_LIMIT])
+
+    @classmethod
+    def at(cls, pointer: str, detail: str) -> "InvalidRequestError":
+        """One error at one place."""
+        return cls([ErrorItem(pointer=pointer, detail=detail)])
+
+    def problem(self) -> Problem:
+        """With the places and the rules."""
+        return super().problem().model_copy(update={"errors": self.errors})
+
+
+class InfeasibleError(ServiceError):
+    """No plan exists: devices cannot do what is asked of them."""
+
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    name = "infeasible"
+    title = "No plan exists"
+
+    def __init__(self, detail: str, obstacles: Sequence[Obstacle]) -> None:
+        super().__init__(detail)
+        self.devices = [
+            DeviceReason(device=one.device, step=one.step, reason=one.reason) for one in obstacles[:ERROR_LIMIT]
+        ]
+        self.count = len(obstacles)
+
+    def problem(self) -> Problem:
+        """With the devices and the reasons."""
+        return super().problem().model_copy(update={"devices": self.devices, "device_count": self.count})
+
+
+class TooManyRequestsError(ServiceError):
+    """This key has too much under way."""
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    name = "too-many-requests"
+    title = "Too many requests under way for this key"
+
+
+class OverloadedError(ServiceError):
+    """The queue is full, or the service is shutting down."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    name = "overloaded"
+    title = "The service is full"
+
+
+class StoreUnavailableError(ServiceError):
+    """The database does not answer."""
+
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    name = "store-unavailable"
+    title = "The store does not answer"

@@ -1,0 +1,55 @@
+"""Who is calling, and the headers that keep browsers in check."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader
+
+from app.http.gate import Service
+from app.http.problems import UnauthorisedError
+
+__all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "STUDIO_POLICY", "Owner"]
+
+KEY_HEADER = "X-API-Key"
+# The owner of everything when no key is asked for.
+LOCAL = "local"
+
+SECURITY_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+}
+# Swagger UI styles its elements inline; scripts come from this server alone.
+DOCS_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'"
+)
+# The studio has no inline script or style; pictures of its charts are made from blobs.
+STUDIO_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+_header = APIKeyHeader(
+    name=KEY_HEADER, auto_error=False, description="Needed on every address but loopback, unless switched off."
+)
+
+
+async def find_owner(request: Request, key: Annotated[str | None, Security(_header)]) -> str:
+    """The caller's key id, or the local owner where no key is asked for."""
+    service: Service = request.app.state.service
+    if not service.settings.needs_key:
+        return LOCAL
+    if key:
+        owner = service.keys.remembered(key) or await asyncio.to_thread(service.keys.owner_of, key)
+        if owner is not None:
+            return owner
+    detail = f"send a known key in the header {KEY_HEADER}"
+    raise UnauthorisedError(detail, headers={"WWW-Authenticate": f'ApiKey header="{KEY_HEADER}"'})
+
+
+Owner = Annotated[str, Depends(find_owner)]

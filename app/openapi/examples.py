@@ -1,0 +1,173 @@
+"""An example for every operation of the document; tests hold each to what the live service answers."""
+
+from typing import Any
+
+from app.openapi.validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
+from app.plans.schemas import EXAMPLE
+
+__all__ = ["ARCHIVE_SAMPLE", "PLAN_REQUEST", "REQUESTS", "RESPONSES", "RUN_ID", "add_examples"]
+
+PLAN_ID = "plan_5ca482e6adde7ad29e796d53d5507799"
+RUN_ID = "run_6d1f0c9e5b7a4a3f8e2d1c0b9a887766"
+PLAN_REQUEST: dict[str, Any] = {
+    "network": EXAMPLE["network"],
+    "sample_size": 1,
+    "horizon": 2,
+    "aggregation_period": 1,
+    "sampler": "heuristic",
+}
+_TRANSFERS = {
+    "source": [1, 2],
+    "target": [0, 0],
+    "fraction": [0.20689655172413793, 0.1639344262295082],
+    "datapoints": [120.0, 100.0],
+}
+_FIRST_STEP: dict[str, Any] = {
+    "step": 1,
+    "transfers": _TRANSFERS,
+    "sampled_data": [762.0],
+    "received": [162.0],
+    "objective": 0.6458573253410945,
+    "sampling_term": 0.6096311475409836,
+    "statistical_term": 0.03622617780011092,
+    "gradient_norm": 1.0,
+    "relative_gap": 0.0,
+    "max_violation": 0.0,
+    "status": "optimal",
+}
+_SECOND_STEP: dict[str, Any] = {
+    **_FIRST_STEP,
+    "step": 2,
+    "sampled_data": [894.3493499152064],
+    "received": [132.34934991520635],
+    "objective": 0.6043600387638122,
+    "sampling_term": 0.5709215684253748,
+    "statistical_term": 0.03343847033843738,
+}
+_PLAN: dict[str, Any] = {
+    "kind": "plan",
+    "id": PLAN_ID,
+    "sampled": [0],
+    "scores": [2000.0],
+    "status": "optimal",
+    "objective": 0.6251086820524534,
+    "sampling_term": 0.5902763579831791,
+    "statistical_term": 0.034832324069274154,
+    "relative_gap": 0.0,
+    "max_violation": 0.0,
+    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7},
+    "steps": [_FIRST_STEP, _SECOND_STEP],
+}
+_FIRST_PERIOD: dict[str, Any] = {
+    "run": RUN_ID,
+    "aggregation": 0,
+    "finished": False,
+    "sampled": [0],
+    "scores": [2000.0],
+    "status": "optimal",
+    **{name: _FIRST_STEP[name] for name in ("objective", "sampling_term", "statistical_term")},
+    "relative_gap": 0.0,
+    "max_violation": 0.0,
+    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7},
+    "steps": [_FIRST_STEP],
+}
+# Half the gradient was observed after the first period, and the next step's norm is halved once more.
+_SECOND_PERIOD_STEP: dict[str, Any] = {
+    **_SECOND_STEP,
+    "objective": 0.17616886244478108,
+    "sampling_term": 0.1427303921063437,
+    "gradient_norm": 0.25,
+}
+_SECOND_PERIOD: dict[str, Any] = {
+    **_FIRST_PERIOD,
+    "aggregation": 1,
+    "finished": True,
+    "scores": [],
+    **{name: _SECOND_PERIOD_STEP[name] for name in ("objective", "sampling_term", "statistical_term")},
+    "timing_ms": {"parse": 0.9, "solve": 0.7},
+    "steps": [_SECOND_PERIOD_STEP],
+}
+_RUN: dict[str, Any] = {
+    "id": RUN_ID,
+    "created_at": "2026-03-02T09:30:00Z",
+    "n_devices": 3,
+    "sample_size": 1,
+    "horizon": 2,
+    "aggregation_period": 1,
+    "aggregation": 1,
+    "step": 2,
+    "finished": True,
+}
+_READY = {
+    "ready": True,
+    "store": "ok",
+    "solver": "ok",
+    "draining": False,
+    "queue": 0,
+    "validations": "no_workers",
+    "workers": 0,
+}
+
+REQUESTS: dict[str, Any] = {
+    "createPlan": PLAN_REQUEST,
+    "createRun": PLAN_REQUEST,
+    "aggregate": {"aggregation": 1, "gradient_norm": 0.5},
+    **VALIDATION_REQUESTS,
+}
+RESPONSES: dict[str, dict[str, Any]] = {
+    "createPlan": {"200": _PLAN},
+    "getPlan": {"200": _PLAN},
+    "createRun": {"201": _FIRST_PERIOD},
+    "aggregate": {"200": _SECOND_PERIOD},
+    "getAggregation": {"200": _SECOND_PERIOD},
+    "getRun": {"200": _RUN},
+    "listRuns": {"200": {"runs": [_RUN]}},
+    "listSamplers": {
+        "200": {
+            "default": "greedy",
+            "samplers": [{"name": "random", "description": "Draw devices uniformly without replacement."}],
+        }
+    },
+    "getHealth": {"200": {"status": "ok", "version": "0.1.0"}},
+    "getReadiness": {"200": _READY, "503": {**_READY, "ready": False, "solver": "loading"}},
+    "getMetrics": {"200": "# TYPE fedsift_queue_depth gauge\nfedsift_queue_depth 0.0\n"},
+    **VALIDATION_RESPONSES,
+}
+_PARAMETERS: dict[str, Any] = {"plan_id": PLAN_ID, "run_id": RUN_ID, "aggregation": 1, "validation_id": VALIDATION_ID}
+# Bytes cannot be written into the document; how to make them can. A test runs it.
+ARCHIVE_SAMPLE = """\
+import io, json, urllib.request
+import numpy as np
+
+parameters = json.dumps({"sample_size": 1, "horizon": 2}).encode()
+columns = {
+    "data": [600.0, 580], "processing_capacity": [2000.0, 900], "processing_cost": [0.8, 1.0],
+    "receive_capacity": [200.0, 100], "transmit_budget": [80.0, 60],
+    "source": [1], "target": [0], "similarity": [0.4], "transmit_cost": [0.5],
+}
+body = io.BytesIO()
+np.savez(body, parameters=np.frombuffer(parameters, np.uint8), **{k: np.array(v) for k, v in columns.items()})
+request = urllib.request.Request(
+    f"{url}/v1/plans/binary", body.getvalue(), {"Content-Type": "application/vnd.fedsift.npz"}
+)
+with urllib.request.urlopen(request) as answer:
+    plan = np.load(io.BytesIO(answer.read()))
+print(plan["sampled"], plan["fraction"])
+"""
+
+
+def add_examples(built: dict[str, Any]) -> None:
+    """Put the examples where tools look for them: beside the bodies' schemas and with the parameters."""
+    for path in built["paths"].values():
+        for operation in path.values():
+            name = operation["operationId"]
+            if name in REQUESTS:
+                operation["requestBody"]["content"]["application/json"]["example"] = REQUESTS[name]
+            for status, example in RESPONSES.get(name, {}).items():
+                (content,) = operation["responses"][status]["content"].values()
+                content["example"] = example
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] in _PARAMETERS:
+                    parameter["example"] = _PARAMETERS[parameter["name"]]
+            if name == "createBinaryPlan":
+                operation["x-codeSamples"] = [{"lang": "Python", "source": ARCHIVE_SAMPLE}]

@@ -1,0 +1,45 @@
+"""Health, readiness and metrics."""
+
+import asyncio
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse, Response
+
+from app.operations.readiness import assess
+from app.operations.schemas import Health, Readiness
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["operations"])
+
+
+@router.get("/healthz", operation_id="getHealth", summary="The process lives")
+async def get_health() -> Health:
+    """Answer as long as the process lives."""
+    return Health(status="ok", version=version("fedsift"))
+
+
+@router.get(
+    "/readyz",
+    operation_id="getReadiness",
+    summary="Requests may be sent here",
+    responses={503: {"model": Readiness, "description": "Not ready."}},
+)
+async def get_readiness(request: Request, response: Response) -> Readiness:
+    """Whether the store and the validation queue work, the solver is loaded and the service is not shutting down."""
+    found = await asyncio.to_thread(assess, request.app.state.service)
+    response.status_code = 200 if found.ready else 503
+    return found
+
+
+@router.get(
+    "/metrics",
+    operation_id="getMetrics",
+    summary="Prometheus metrics of this process",
+    response_class=PlainTextResponse,
+)
+async def get_metrics(request: Request) -> Response:
+    """The exposition format."""
+    text = await asyncio.to_thread(request.app.state.service.metrics.text)  # it asks the store
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,133 @@
+"""Plans for large networks as .npz archives of plain arrays, in and out. Nothing is ever unpickled.
+
+In: the device columns (`data`, `processing_capacity`, `processing_cost`, `receive_capacity`, `transmit_budget`,
+optionally `label_counts`), the link columns (`source`, `target`, `similarity`, `transmit_cost`) and `parameters`, the
+bytes (uint8) of a JSON object with the other fields of POST /v1/plans. What `solver.save_network` writes, plus
+`parameters`, is such an archive.
+
+Out: `summary`, the bytes of a JSON object; `sampled` and `scores`; for the steps t the rows of `sampled_data` and
+`received`; and the transfers of all steps one after the other in `source`, `target`, `fraction`, `datapoints`, those of
+step t being offsets[t-1]:offsets[t].
+"""
+
+import io
+import math
+import zipfile
+import zlib
+from time import perf_counter
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from starlette.responses import Response
+
+from app.http.gate import Service
+from app.http.problems import InvalidRequestError, MalformedError, TooLargeError
+from app.plans.planning import PlanResult, make_plan
+from app.plans.schemas import BinaryParameters, BinarySummary
+from app.plans.service import counted, encoded, new_id
+from app.wire.network import checked
+from app.wire.pointers import located
+from solver import Devices, Links, Network
+from solver.network import DEVICE_COLUMNS
+
+__all__ = ["NPZ", "answer_binary_plan", "read_arrays"]
+
+NPZ = "application/vnd.fedsift.npz"
+LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
+_NEEDED = (*DEVICE_COLUMNS, *LINK_COLUMNS, "parameters")
+_KNOWN = {*_NEEDED, "label_counts", "format"}
+_BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError, OSError)
+
+
+def answer_binary_plan(service: Service, body: bytes) -> Response:
+    """Read the archive, plan, write one."""
+    begin = perf_counter()
+    arrays = read_arrays(body, service.settings.binary_limit)
+    parameters = BinaryParameters.model_validate_json(arrays["parameters"].astype(np.uint8).tobytes())
+    query = parameters.query(_network(arrays), service.settings)
+    parsed = perf_counter() - begin
+    result = counted(service, make_plan(query), parsed)
+    begin = perf_counter()
+    archive = _archive(service, result)
+    service.metrics.stages({"encode": perf_counter() - begin})
+    return Response(archive, media_type=NPZ)
+
+
+def read_arrays(body: bytes, limit: int) -> dict[str, NDArray[np.generic]]:
+    """The known arrays of an archive, none larger than its bytes, all together within the limit.
+
+    Raises:
+        MalformedError: no archive of plain arrays.
+        TooLargeError: larger than the limit when decompressed.
+    """
+    arrays = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            entries = archive.infolist()
+            if len(entries) > len(_KNOWN) or sum(entry.file_size for entry in entries) > limit:
+                raise TooLargeError(f"the archive may hold {len(_KNOWN)} arrays and {limit} bytes")
+            for entry in entries:
+                name = entry.filename.removesuffix(".npy")
+                if name in _KNOWN and name != "format":
+                    arrays[name] = _array(archive.read(entry))
+    except _BROKEN:
+        raise MalformedError("the body is not an archive of plain arrays") from None
+    missing = [name for name in _NEEDED if name not in arrays]
+    if missing:
+        raise InvalidRequestError.at(f"/{missing[0]}", "is missing")
+    return arrays
+
+
+def _array(text: bytes) -> NDArray[np.generic]:
+    """One .npy file; its header must announce exactly the bytes that are there, so that it cannot ask for memory."""
+    stream = io.BytesIO(text)
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, fortran, dtype = read(stream, max_header_size=1000)
+    start = stream.tell()
+    if dtype.kind not in "fiu" or dtype.itemsize > 8 or len(shape) > 2:
+        raise ValueError("not a plain array")
+    if math.prod(shape) * dtype.itemsize != len(text) - start:
+        raise ValueError("cut short")
+    array: NDArray[np.generic] = np.frombuffer(text, dtype, offset=start).reshape(shape, order="F" if fortran else "C")
+    return array
+
+
+def _network(arrays: dict[str, NDArray[np.generic]]) -> Network:
+    counts = arrays.get("label_counts")
+    with located({"devices": "", "links": ""}):
+        devices = Devices(
+            **{name: _numbers(arrays, name) for name in DEVICE_COLUMNS},
+            label_counts=None if counts is None else _numbers(arrays, "label_counts"),
+        )
+        ends = {name: arrays[name] for name in LINK_COLUMNS[:2]}
+        weights = {name: _numbers(arrays, name) for name in LINK_COLUMNS[2:]}
+        return Network(devices, Links(**ends, **weights))  # type: ignore[arg-type]
+
+
+def _numbers(arrays: dict[str, NDArray[np.generic]], name: str) -> NDArray[np.float64]:
+    return checked(arrays[name].astype(np.float64), f"/{name}")
+
+
+def _archive(service: Service, result: PlanResult) -> bytes:
+    plan = result.plan
+    sizes = [step.source.size for step in plan.steps]
+    columns = {
+        name: np.concatenate([getattr(step, name) for step in plan.steps])
+        for name in ("source", "target", "fraction", "datapoints")
+    }
+    summary = encoded(service, BinarySummary.from_domain(new_id("plan"), result))
+    stream = io.BytesIO()
+    np.savez(
+        stream,
+        allow_pickle=False,
+        summary=np.frombuffer(summary, np.uint8),
+        sampled=plan.sampled,
+        scores=result.scores,
+        sampled_data=np.stack([step.sampled_data for step in plan.steps]),
+        received=np.stack([step.received for step in plan.steps]),
+        offsets=np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
+        **columns,
+    )
+    return stream.getvalue()

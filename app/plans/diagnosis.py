@@ -1,0 +1,67 @@
+"""What a network is like before anything is solved: who can train, what hangs together, what is tight."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.plans.planning import PlanQuery
+from solver import Obstacle, eligible_devices, obstacles
+
+__all__ = ["TIGHT", "Diagnosis", "diagnose"]
+
+# A budget that moves less than this share of a device's data in a step is called tight.
+TIGHT = 0.01
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The findings; conditions are those of the first step, eligibility is for the whole horizon."""
+
+    feasible: bool
+    n_devices: int
+    n_links: int
+    eligible: int
+    obstacles: tuple[Obstacle, ...]
+    components: int
+    largest_component: int
+    isolated: list[int]
+    tight_processing: list[int]
+    tight_receiving: list[int]
+    tight_transmitting: list[int]
+
+
+def diagnose(query: PlanQuery) -> Diagnosis:
+    """Look at a query's network in O(devices + links)."""
+    from scipy import sparse  # noqa: PLC0415 — see `solver.network`
+    from scipy.sparse import csgraph  # noqa: PLC0415
+
+    network = query.schedule.segments[0].network
+    devices, links, n = network.devices, network.links, len(network)
+    able = eligible_devices(query.schedule, query.horizon)
+    allowed = np.ones(n, np.bool_)
+    for chosen in (query.eligible, query.sampled):
+        if chosen is not None:
+            allowed &= np.isin(np.arange(n), chosen)
+    graph = sparse.coo_array((np.ones(len(links)), (links.source, links.target)), shape=(n, n)).tocsr()
+    components, labels = csgraph.connected_components(graph, directed=False)
+    linked = np.bincount(links.source, minlength=n) + np.bincount(links.target, minlength=n) > 0
+
+    headroom = devices.processing_capacity - devices.processing_cost * devices.data
+    cheapest = np.full(n, np.inf)
+    np.minimum.at(cheapest, links.source, links.transmit_cost)
+    sends = np.isfinite(cheapest) & (devices.data > 0)
+    cannot_pay = devices.transmit_budget < TIGHT * devices.data * np.where(sends, cheapest, 0.0)
+    eligible = able & allowed
+    return Diagnosis(
+        feasible=bool(eligible.sum() >= query.sample_size),
+        n_devices=n,
+        n_links=len(links),
+        eligible=int(eligible.sum()),
+        obstacles=obstacles(query.schedule, query.horizon),
+        components=int(components),
+        largest_component=int(np.bincount(labels).max()),
+        isolated=np.flatnonzero(~linked).tolist(),
+        tight_processing=np.flatnonzero(able & (headroom < TIGHT * devices.processing_cost * devices.data)).tolist(),
+        tight_receiving=np.flatnonzero(able & (devices.receive_capacity < TIGHT * devices.data)).tolist(),
+        tight_transmitting=np.flatnonzero(sends & cannot_pay).tolist(),
+    )

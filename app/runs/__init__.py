@@ -1,0 +1,1 @@
+"""/v1/runs: the closed loop."""

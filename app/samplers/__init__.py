@@ -1,0 +1,1 @@
+"""/v1/samplers: the samplers that callers may choose from."""

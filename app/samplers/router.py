@@ -1,0 +1,23 @@
+"""GET /v1/samplers."""
+
+from fastapi import APIRouter
+
+from app.http.security import Owner
+from app.openapi.document import problems
+from app.samplers.schemas import SamplerList
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/samplers", tags=["plans"])
+
+
+@router.get(
+    "",
+    operation_id="listSamplers",
+    summary="What can be asked for",
+    response_model_exclude_none=True,
+    responses=problems(401),
+)
+async def list_samplers(owner: Owner) -> SamplerList:  # noqa: ARG001 - a key is asked for here too
+    """The samplers by name, and which is the default."""
+    return SamplerList.from_registry()

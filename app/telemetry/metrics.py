@@ -1,0 +1,63 @@
+"""Prometheus metrics of one process."""
+
+from collections.abc import Callable, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.registry import Collector
+
+from app.telemetry.traces import NoTracing, Tracing
+
+__all__ = ["Metrics"]
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_GAPS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1)
+
+
+class Metrics:
+    """Requests, seconds by stage, gaps and the queue's depth, in a registry of their own; stages are traced too."""
+
+    def __init__(self, tracing: Tracing | None = None) -> None:
+        self.tracing = NoTracing() if tracing is None else tracing
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._requests = Counter(
+            "fedsift_requests_total", "Requests.", ["method", "route", "status"], registry=self.registry
+        )
+        self._latency = Histogram(
+            "fedsift_request_seconds", "Time to answer.", ["route"], buckets=_SECONDS, registry=self.registry
+        )
+        self._stages = Histogram(
+            "fedsift_stage_seconds", "Time by stage.", ["stage"], buckets=_SECONDS, registry=self.registry
+        )
+        self._gaps = Histogram(
+            "fedsift_relative_gap", "Certified gaps of plans.", buckets=_GAPS, registry=self.registry
+        )
+        self._statuses = Counter("fedsift_plans_total", "Plans by status.", ["status"], registry=self.registry)
+
+    def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
+        """Show a number that is read when asked for."""
+        Gauge(name, description, registry=self.registry).set_function(read)
+
+    def watch_jobs(self, numbers: Collector) -> None:
+        """Show numbers that the store knows."""
+        self.registry.register(numbers)
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._latency.labels(route).observe(seconds)
+
+    def stages(self, seconds: Mapping[str, float]) -> None:
+        """Time stages that followed one another and end now: queue, parse, sample, solve, encode."""
+        for stage, length in seconds.items():
+            self._stages.labels(stage).observe(length)
+        self.tracing.stages(seconds)
+
+    def plan(self, status: str, relative_gap: float) -> None:
+        """Count a plan and its gap."""
+        self._statuses.labels(status).inc()
+        self._gaps.observe(relative_gap)
+
+    def text(self) -> bytes:
+        """The exposition format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,1 @@
+"""/v1/validations: plans judged by real training."""

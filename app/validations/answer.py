@@ -1,0 +1,94 @@
+"""Validations as they are answered."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from app.wire.base import AnswerModel, Optional
+
+__all__ = ["Curve", "FailureOut", "SchemeOut", "ValidationList", "ValidationOut", "ValidationState", "VerdictOut"]
+
+ValidationState = Literal["queued", "running", "cancelling", "succeeded", "failed", "cancelled"]
+
+
+class Curve(AnswerModel):
+    """A measure after each aggregation, k = 0 first, over the runs that have got there."""
+
+    mean: list[float]
+    deviation: list[float]
+    runs: list[int] = Field(description="How many runs each value is over.")
+
+
+class VerdictOut(AnswerModel):
+    """What receivers kept, held against what the plans predicted they would."""
+
+    outcome: Literal["as_predicted", "less", "more", "nothing_predicted", "pending"]
+    predicted_useful: float = Field(description="Useful datapoints that the plans predicted, mean over runs.")
+    useful: float = Field(description="Useful datapoints that arrived, mean over runs.")
+    relative_error: Optional[float] = Field(None, description="(arrived − predicted) / predicted.")
+    allowed: float = Field(description="The tolerance asked for, plus two standard errors over runs.")
+
+
+class SchemeOut(AnswerModel):
+    """A scheme over seeds and draws; totals and times to the target are means over finished runs."""
+
+    scheme: str
+    runs: int = Field(description="Finished runs.")
+    runs_planned: int
+    accuracy: Curve
+    loss: Curve
+    gradient_norm: Curve = Field(description="‖∇F̄(kτ)‖ as measured on the sampled devices.")
+    reached: float = Field(description="Share of finished runs that reached the target accuracy.")
+    aggregations_to_target: Optional[float] = Field(None, description="Absent unless every finished run reached it.")
+    datapoints_to_target: Optional[float] = Field(None, description="Datapoints processed until then; likewise.")
+    cost_to_target: Optional[float] = Field(None, description="Energy-like cost until then; likewise.")
+    processed: float = Field(description="Datapoints trained on.")
+    moved: float = Field(description="Datapoints sent over links.")
+    useful: float = Field(description="Datapoints that receivers kept.")
+    cost: float = Field(description="Σ p·D over what was trained, plus Σ ψ over what was sent.")
+    worst_relative_gap: float = Field(description="Largest certified gap of any planned step.")
+    verdict: VerdictOut
+
+
+class FailureOut(AnswerModel):
+    """Why a validation failed: a stable type, a sentence, and the part it happened in."""
+
+    type: str
+    detail: str
+    scheme: str
+    seed: int
+    draw: int
+
+
+class ValidationSummary(AnswerModel):
+    """Where a validation stands."""
+
+    id: str
+    state: ValidationState
+    created_at: datetime
+    started_at: Optional[datetime] = None
+    finished_at: Optional[datetime] = None
+    progress: float = Field(description="0..1, by aggregations done.")
+    failure: Optional[FailureOut] = None
+
+
+class ValidationOut(ValidationSummary):
+    """Where a validation stands, with the curves so far."""
+
+    seconds_left: Optional[float] = Field(None, description="An estimate, from the rounds so far, while it runs.")
+    parts: int = Field(description="Runs it consists of: schemes × seeds × draws.")
+    parts_done: int
+    data_set: str
+    sample_size: int
+    aggregations: int
+    aggregation_period: int
+    target: float
+    schemes: list[SchemeOut]
+
+
+class ValidationList(AnswerModel):
+    """Validations, oldest first."""
+
+    validations: list[ValidationSummary]
+    next: Optional[str] = Field(None, description="Give it as `after` for the next page; absent on the last.")

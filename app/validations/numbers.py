@@ -1,0 +1,47 @@
+"""Validations in numbers, read from the store whenever somebody looks."""
+
+from collections.abc import Iterator
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from app.store import Store, StoreError
+from app.validations.store import ValidationStore
+
+__all__ = ["JobNumbers"]
+
+_STATES = ("queued", "running", "succeeded", "failed", "cancelled")
+
+
+class JobNumbers(Collector):
+    """Gauges over the whole store, whichever process is asked; none while the store is away."""
+
+    def __init__(self, store: Store, worker_timeout: float) -> None:
+        self._validations = ValidationStore(store)
+        self._timeout = worker_timeout
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        """Known beforehand, so that registering does not ask the store."""
+        return list(_families())
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Ask the store."""
+        try:
+            whole, parts = self._validations.counts()
+            workers = self._validations.live_workers(self._timeout)
+        except StoreError:
+            return
+        by_state, depth, alive = _families()
+        for state in _STATES:
+            by_state.add_metric([state], whole.get(state, 0))
+        depth.add_metric([], parts.get("waiting", 0) + parts.get("queued", 0))
+        alive.add_metric([], workers)
+        yield from (by_state, depth, alive)
+
+
+def _families() -> tuple[GaugeMetricFamily, GaugeMetricFamily, GaugeMetricFamily]:
+    return (
+        GaugeMetricFamily("fedsift_validations", "Validations by state.", labels=["state"]),
+        GaugeMetricFamily("fedsift_validation_queue_depth", "Parts of validations that wait for a worker."),
+        GaugeMetricFamily("fedsift_workers", "Workers heard of lately."),
+    )

@@ -1,0 +1,138 @@
+"""Validations as they are asked for."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, StringConstraints
+
+from app.http.problems import InvalidRequestError
+from app.plans.schemas import ChangeIn
+from app.wire.base import Optional, RequestModel
+from app.wire.network import NetworkIn
+from sampler import sampler_names
+
+__all__ = [
+    "DATA_SETS",
+    "GIVEN_PLAN",
+    "OFFLOADING",
+    "PAPER_SCHEMES",
+    "GeneratorSource",
+    "NetworkSource",
+    "PlanSource",
+    "RunSource",
+    "ValidationRequest",
+]
+
+# Names that the simulator gives; a test holds them to it, since the service may not import it.
+DATA_SETS = ("digits", "mnist", "fashion-mnist")
+PAPER_SCHEMES = ("smart", "random", "heuristic", "smart-offload", "random-offload", "heuristic-offload", "all")
+OFFLOADING = ("fast", "random", "greedy", "none")
+GIVEN_PLAN = "plan"
+
+EXAMPLE: dict[str, Any] = {
+    "data_set": "digits",
+    "source": {"kind": "generator", "devices": 30, "mean_datapoints": 40, "budget": "loose"},
+    "schemes": ["smart-offload", "random"],
+    "seeds": [0, 1],
+    "draws": 2,
+    "sample_size": 4,
+    "aggregations": 5,
+}
+
+
+class GeneratorSource(RequestModel):
+    """Draw a network for each seed, as the paper does (Sec. V-A)."""
+
+    kind: Literal["generator"]
+    devices: Annotated[int, Field(ge=1, lt=2**31)] = 100
+    topology: Literal["erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz"] = "erdos-renyi"
+    link_probability: Annotated[float, Field(gt=0, le=1)] = 0.1
+    mean_datapoints: Optional[Annotated[float, Field(ge=1, le=1e6)]] = Field(
+        None, description="Per device; by default the training split is shared out."
+    )
+    budget: Literal["loose", "tight", "scarce"] = "loose"
+
+
+class NetworkSource(RequestModel):
+    """This network; which datapoints its devices hold is drawn for each seed."""
+
+    kind: Literal["network"]
+    network: NetworkIn
+    schedule: Annotated[list[ChangeIn], Field(max_length=1000, default_factory=list)]
+
+
+class PlanSource(RequestModel):
+    """The network of a kept plan, and the plan itself as scheme `plan`."""
+
+    kind: Literal["plan"]
+    id: Annotated[str, Field(pattern="^plan_[0-9a-f]{32}$")]
+
+
+class RunSource(RequestModel):
+    """The network of a run, and what has been planned in it so far as scheme `plan`."""
+
+    kind: Literal["run"]
+    id: Annotated[str, Field(pattern="^run_[0-9a-f]{32}$")]
+
+
+Source = Annotated[GeneratorSource | NetworkSource | PlanSource | RunSource, Field(discriminator="kind")]
+SchemeName = Annotated[str, StringConstraints(pattern=r"^[a-z_-]{1,40}(\+[a-z]{1,10})?$")]
+Seed = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class ValidationRequest(RequestModel):
+    """An experiment: train for real on this network under these schemes, for each seed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    source: Source
+    data_set: Literal["digits", "mnist", "fashion-mnist"] = "digits"
+    model: Optional[Literal["softmax", "mlp", "cnn"]] = Field(
+        None, description="By default softmax for digits, else cnn."
+    )
+    schemes: Annotated[
+        list[SchemeName],
+        Field(
+            min_length=1,
+            max_length=50,
+            description="smart, random, heuristic, each with or without `-offload`; all; SAMPLER or SAMPLER+METHOD; "
+            "`plan` for the plan or run that is the source.",
+        ),
+    ]
+    seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000, default_factory=lambda: [0])]
+    draws: Annotated[int, Field(ge=1, le=100, description="Selections of schemes that draw devices at random.")] = 5
+    sample_size: Optional[Annotated[int, Field(ge=1, lt=2**31)]] = Field(
+        None, description="5, or the plan's or run's own, if left out."
+    )
+    aggregations: Optional[Annotated[int, Field(ge=1, lt=2**31)]] = Field(
+        None, description="10, or as many as were planned for, if left out."
+    )
+    aggregation_period: Optional[Annotated[int, Field(ge=1, le=1000)]] = Field(
+        None, description="5, or the plan's or run's own, if left out."
+    )
+    learning_rate: Annotated[float, Field(gt=0, le=10)] = 0.01
+    batch_size: Annotated[int, Field(ge=1, le=100_000)] = 10
+    labels_per_device: Annotated[int, Field(ge=1, le=10)] = 3
+    target: Annotated[float, Field(gt=0, le=1, description="Accuracy whose reaching is timed.")] = 0.85
+    tolerance: Annotated[
+        float, Field(ge=0, le=1, description="How far, relatively, data received may be off the plan's prediction.")
+    ] = 0.1
+
+    def check_names(self) -> None:
+        """Refuse schemes nobody knows, and what is named twice."""
+        for field in ("schemes", "seeds"):
+            values: list[object] = getattr(self, field)
+            if len(set(values)) != len(values):
+                raise InvalidRequestError.at(f"/{field}", "names one twice")
+        for i, name in enumerate(self.schemes):
+            sampler, plus, method = name.partition("+")
+            known = name in PAPER_SCHEMES or (sampler in sampler_names() and (not plus or method in OFFLOADING))
+            if name == GIVEN_PLAN and isinstance(self.source, PlanSource | RunSource):
+                known = True
+            if not known:
+                names = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in sampler_names())))
+                rule = f"must be one of {names}; `{GIVEN_PLAN}` if the source is a plan or run"
+                raise InvalidRequestError.at(f"/schemes/{i}", f"{rule}; METHOD one of {', '.join(OFFLOADING)}")
+
+    def draws_of(self, scheme: str) -> int:
+        """How many selections a scheme is averaged over: those that draw at random have several."""
+        return self.draws if scheme.split("+", maxsplit=1)[0].removesuffix("-offload") == "random" else 1

@@ -1,0 +1,205 @@
+"""The work behind /v1/validations: accept, show, list, cancel, follow."""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.responses import Response
+
+from app.http.gate import JSON, Service
+from app.http.problems import ConflictError, InvalidRequestError, NotFoundError, OverloadedError, TooManyRequestsError
+from app.plans.service import encoded, new_id
+from app.store import StoreError
+from app.validations.answer import (
+    FailureOut,
+    ValidationList,
+    ValidationOut,
+    ValidationState,
+    ValidationSummary,
+)
+from app.validations.records import EventRecord, ValidationRecord
+from app.validations.request import ValidationRequest
+from app.validations.results import estimated_seconds, scheme_results
+from app.validations.sources import Material, material
+from app.validations.store import NewPart, NewValidation
+from app.wire.base import given
+
+__all__ = ["cancel", "create", "follow", "list_validations", "open_stream", "show"]
+
+_ENDED = frozenset({"succeeded", "failed", "cancelled"})
+_LOOK_SECONDS = 0.25
+_COMMENT_SECONDS = 10.0
+
+
+def create(service: Service, owner: str, key: str, body: bytes) -> Response:
+    """Accept a validation; the same key with the same body finds the one it made before."""
+    request = ValidationRequest.model_validate_json(body)
+    request.check_names()
+    canonical = request.model_dump_json(exclude_unset=True).encode()
+    found = material(service, owner, request)
+    settings = service.settings
+    accepted = service.validations.add(
+        NewValidation(
+            id=new_id("val"),
+            owner=owner,
+            key=key or None,
+            digest=hashlib.sha256(canonical).hexdigest(),
+            request=canonical,
+            work=json.dumps(_work(request, found)).encode(),
+            parts=_parts(service, request, found),
+        ),
+        most_open=settings.validation_queue,
+        most_open_of_owner=settings.key_validations if settings.needs_key else settings.validation_queue,
+    )
+    retry = {"Retry-After": str(settings.retry_after)}
+    if accepted.full == "owner" and settings.needs_key:
+        detail = f"this key has {settings.key_validations} validations waiting or running; try again later"
+        raise TooManyRequestsError(detail, headers=retry)
+    if accepted.full:
+        detail = f"{settings.validation_queue} validations are waiting or running; try again later"
+        raise OverloadedError(detail, headers=retry)
+    if accepted.digest != hashlib.sha256(canonical).hexdigest():
+        raise ConflictError("this Idempotency-Key was used with another body")
+    headers = {"Location": f"/v1/validations/{accepted.id}"} | ({} if accepted.new else {"Idempotent-Replay": "true"})
+    return Response(encoded(service, show(service, owner, accepted.id)), 202, headers, JSON)
+
+
+def _work(request: ValidationRequest, found: Material) -> dict[str, object]:
+    """What all parts have in common, as `fedl_sim.trainer.part` reads it; what only results need rides along."""
+    names = ("data_set", "model", "learning_rate", "batch_size", "labels_per_device", "target", "tolerance")
+    sizes = ("sample_size", "aggregations", "aggregation_period")
+    return (
+        {name: getattr(request, name) for name in names} | {name: getattr(found, name) for name in sizes} | found.work()
+    )
+
+
+def _parts(service: Service, request: ValidationRequest, found: Material) -> tuple[NewPart, ...]:
+    """Seed by seed, so that every scheme has its first curve early."""
+    rounds = found.aggregations + 1
+    count = len(request.seeds) * sum(request.draws_of(scheme) for scheme in request.schemes)
+    settings = service.settings
+    if count > settings.validation_parts:
+        raise InvalidRequestError.at(
+            "/seeds", f"{count} runs are asked for, at most {settings.validation_parts} may be"
+        )
+    if count * rounds > settings.validation_rounds:
+        rule = f"{count} runs of {rounds} rounds are asked for, at most {settings.validation_rounds} rounds may be"
+        raise InvalidRequestError.at("/aggregations", rule)
+    return tuple(
+        NewPart(scheme, seed, draw, rounds)
+        for seed in request.seeds
+        for scheme in request.schemes
+        for draw in range(request.draws_of(scheme))
+    )
+
+
+def show(service: Service, owner: str, validation_id: str) -> ValidationOut:
+    """Where a validation stands, with the curves so far."""
+    record = _find(service, owner, validation_id)
+    work = json.loads(service.validations.work(validation_id))
+    parts, rounds = service.validations.parts(validation_id)
+    left = estimated_seconds(parts, rounds) if record.state == "running" else None
+    return ValidationOut(
+        **_summary(record),
+        **given(seconds_left=left),
+        parts=len(parts),
+        parts_done=sum(part.state == "done" for part in parts),
+        schemes=scheme_results(parts, rounds, target=work["target"], tolerance=work["tolerance"]),
+        **{name: work[name] for name in ("data_set", "sample_size", "aggregations", "aggregation_period", "target")},
+    )
+
+
+def list_validations(service: Service, owner: str, limit: int, after: str | None) -> ValidationList:
+    """A page of the owner's validations."""
+    found = service.validations.page(owner, limit + 1, after)
+    more = found[limit - 1].id if len(found) > limit else None
+    return ValidationList(validations=[ValidationSummary(**_summary(one)) for one in found[:limit]], **given(next=more))
+
+
+def cancel(service: Service, owner: str, validation_id: str) -> ValidationOut:
+    """Ask for a stop at the next round; an ended validation stays as it is."""
+    if service.validations.cancel(owner, validation_id) is None:
+        raise _not_found()
+    return show(service, owner, validation_id)
+
+
+def open_stream(service: Service, owner: str, validation_id: str, after: int) -> bool:
+    """Whether there is, or will be, anything to tell after this event.
+
+    Raises:
+        OverloadedError: too many follow something already.
+    """
+    record = _find(service, owner, validation_id)
+    if record.state in _ENDED and after >= record.last_event:
+        return False
+    if service.streams >= service.settings.event_streams:
+        retry = {"Retry-After": str(service.settings.retry_after)}
+        raise OverloadedError("too many followers; try again later", headers=retry)
+    return True
+
+
+async def follow(service: Service, validation_id: str, after: int) -> AsyncIterator[bytes]:
+    """Server-sent events from the one after `after` on, until the validation ends or the time is over."""
+    service.streams += 1
+    deadline = time.monotonic() + service.settings.stream_seconds
+    quiet_since = time.monotonic()
+    try:
+        yield b"retry: 1000\n\n"
+        while not service.closing and time.monotonic() < deadline:
+            try:
+                events = await asyncio.to_thread(service.validations.events, validation_id, after)
+            except StoreError:
+                return  # the follower comes back with the last number it has seen
+            for event in events:
+                yield _encoded(event)
+                after = event.number
+                if event.kind == "state" and json.loads(event.body)["state"] in _ENDED:
+                    return
+            if events:
+                quiet_since = time.monotonic()
+            elif time.monotonic() - quiet_since > _COMMENT_SECONDS:
+                quiet_since = time.monotonic()
+                yield b": still here\n\n"
+            if len(events) < 500:
+                await asyncio.sleep(_LOOK_SECONDS)
+    finally:
+        service.streams -= 1
+
+
+def _encoded(event: EventRecord) -> bytes:
+    return f"id: {event.number}\nevent: {event.kind}\ndata: {event.body}\n\n".encode()
+
+
+def _find(service: Service, owner: str, validation_id: str) -> ValidationRecord:
+    record = service.validations.find(owner, validation_id)
+    if record is None:
+        raise _not_found()
+    return record
+
+
+def _not_found() -> NotFoundError:
+    return NotFoundError("you have no validation of this id")
+
+
+def _summary(record: ValidationRecord) -> dict[str, Any]:
+    """The fields of `ValidationSummary`."""
+    state: ValidationState = record.state
+    if record.cancelled and state in {"queued", "running"}:
+        state = "cancelling"
+    return given(
+        id=record.id,
+        state=state,
+        created_at=_moment(record.created_at),
+        started_at=None if record.started_at is None else _moment(record.started_at),
+        finished_at=None if record.finished_at is None else _moment(record.finished_at),
+        progress=record.rounds_done / record.rounds,
+        failure=None if record.failure is None else FailureOut(**json.loads(record.failure)),
+    )
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,208 @@
+"""Validations as callers see them: accepted, listed, cancelled, followed, forgotten."""
+
+import time
+import zlib
+from dataclasses import dataclass
+
+from app.store.database import Transaction
+from app.store.store import Store
+from app.validations.records import (
+    OPEN_STATES,
+    EventRecord,
+    PartRecord,
+    RoundRecord,
+    ValidationRecord,
+    add_event,
+    settle,
+)
+
+__all__ = ["Accepted", "NewPart", "NewValidation", "ValidationStore"]
+
+_COLUMNS = "id, owner, created_at, state, cancelled, rounds, rounds_done, last_event, started_at, finished_at, failure"
+_PART = "id, number, scheme, seed, draw, rounds, state, next_round, facts"
+
+
+@dataclass(frozen=True)
+class NewPart:
+    """A part to be trained."""
+
+    scheme: str
+    seed: int
+    draw: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class NewValidation:
+    """A validation to be accepted: `request` as it was asked for, `work` as trainers read it."""
+
+    id: str
+    owner: str
+    key: str | None
+    digest: str
+    request: bytes
+    work: bytes
+    parts: tuple[NewPart, ...]
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What became of a request to validate.
+
+    Attributes:
+        id: of the validation that now exists for it; empty if there is none.
+        digest: of the body that validation was asked for with.
+        new: whether this request made it.
+        full: "owner" or "queue" if it was turned away.
+    """
+
+    id: str
+    digest: str
+    new: bool
+    full: str = ""
+
+
+class ValidationStore:
+    """The service's side of validations; workers have `app.validations.parts`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int) -> Accepted:
+        """Keep a validation with its parts, all or nothing, unless its key is known or the queue is full."""
+        packed, spec = zlib.compress(new.request, 1), zlib.compress(new.work, 1)
+        with self._store.transaction() as t:
+            known = _known(t, new)
+            if known is not None:
+                return known
+            sql = f"SELECT COUNT(*) FROM validations WHERE state IN {OPEN_STATES}"  # noqa: S608 - constants
+            ((of_owner,),) = t.rows(f"{sql} AND owner = ?", new.owner)
+            if of_owner >= most_open_of_owner:
+                return Accepted("", "", new=False, full="owner")
+            ((of_all,),) = t.rows(sql)
+            if of_all >= most_open:
+                return Accepted("", "", new=False, full="queue")
+            added = t.change(
+                "INSERT INTO validations (id, owner, created_at, idempotency_key, digest, state, cancelled, rounds, "
+                "rounds_done, last_event, request, work) VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, 0, 0, ?, ?) "
+                "ON CONFLICT DO NOTHING",
+                new.id,
+                new.owner,
+                time.time(),
+                new.key,
+                new.digest,
+                sum(part.rounds for part in new.parts),
+                packed,
+                spec,
+            )
+            if not added:  # another process was first with this key
+                return _known(t, new) or Accepted("", "", new=False, full="queue")
+            for number, part in enumerate(new.parts):
+                t.change(
+                    "INSERT INTO validation_parts (id, validation_id, number, scheme, seed, draw, rounds, state, "
+                    "attempt, leased_until, next_round, facts, forgotten) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, 0, 0, '{}', 0)",
+                    f"{new.id}-{number:04}",
+                    new.id,
+                    number,
+                    part.scheme,
+                    part.seed,
+                    part.draw,
+                    part.rounds,
+                )
+            add_event(t, new.id, "state", {"state": "queued"})
+        return Accepted(new.id, new.digest, new=True)
+
+    def find(self, owner: str, validation_id: str) -> ValidationRecord | None:
+        """The validation, if there is one and it is this owner's."""
+        sql = f"SELECT {_COLUMNS} FROM validations WHERE id = ? AND owner = ?"  # noqa: S608 - constants
+        with self._store.transaction() as t:
+            rows = t.rows(sql, validation_id, owner)
+        return ValidationRecord(*rows[0]) if rows else None
+
+    def work(self, validation_id: str) -> bytes:
+        """What the parts have in common, as JSON."""
+        with self._store.transaction() as t:
+            rows = t.rows("SELECT work FROM validations WHERE id = ?", validation_id)
+        return zlib.decompress(rows[0][0]) if rows else b"{}"
+
+    def page(self, owner: str, limit: int, after: str | None) -> list[ValidationRecord]:
+        """The owner's validations, oldest first, from the one after `after` on."""
+        sql = f"SELECT {_COLUMNS} FROM validations WHERE owner = ?"  # noqa: S608 - constants
+        parameters: list[object] = [owner]
+        if after is not None:
+            sql += " AND (created_at, id) > (SELECT created_at, id FROM validations WHERE id = ? AND owner = ?)"
+            parameters += [after, owner]
+        with self._store.transaction() as t:
+            rows = t.rows(f"{sql} ORDER BY created_at, id LIMIT ?", *parameters, limit)
+        return [ValidationRecord(*row) for row in rows]
+
+    def parts(self, validation_id: str) -> tuple[list[PartRecord], list[RoundRecord]]:
+        """All parts in order, and all rounds done so far."""
+        sql = f"SELECT {_PART} FROM validation_parts WHERE validation_id = ? ORDER BY number"  # noqa: S608
+        with self._store.transaction() as t:
+            parts = [PartRecord(*row) for row in t.rows(sql, validation_id)]
+            rounds = t.rows(
+                "SELECT part_id, aggregation, seconds, record FROM validation_rounds WHERE part_id IN "
+                "(SELECT id FROM validation_parts WHERE validation_id = ?) ORDER BY part_id, aggregation",
+                validation_id,
+            )
+        return parts, [RoundRecord(*row) for row in rounds]
+
+    def cancel(self, owner: str, validation_id: str) -> ValidationRecord | None:
+        """Ask for a stop at the next round; what has not begun stops at once."""
+        with self._store.transaction() as t:
+            asked = t.change(
+                f"UPDATE validations SET cancelled = 1 WHERE id = ? AND owner = ? AND cancelled = 0 "  # noqa: S608
+                f"AND state IN {OPEN_STATES}",
+                validation_id,
+                owner,
+            )
+            if asked:
+                add_event(t, validation_id, "state", {"state": "cancelling"})
+                settle(t, validation_id, self._store.now)
+        return self.find(owner, validation_id)
+
+    def events(self, validation_id: str, after: int, limit: int = 500) -> list[EventRecord]:
+        """Events numbered above `after`, in order."""
+        with self._store.transaction() as t:
+            rows = t.rows(
+                "SELECT number, kind, body FROM validation_events WHERE validation_id = ? AND number > ? "
+                "ORDER BY number LIMIT ?",
+                validation_id,
+                after,
+                limit,
+            )
+        return [EventRecord(*row) for row in rows]
+
+    def counts(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many validations, and how many parts, are in each state."""
+        with self._store.transaction() as t:
+            whole: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validations GROUP BY state"))
+            parts: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validation_parts GROUP BY state"))
+        return whole, parts
+
+    def live_workers(self, timeout: float) -> int:
+        """How many workers have been heard of within the timeout, by the database's clock."""
+        sql = f"SELECT COUNT(*) FROM workers WHERE seen_at > {self._store.now} - ?"  # noqa: S608 - an expression
+        with self._store.transaction() as t:
+            ((count,),) = t.rows(sql, timeout)
+        return int(count)
+
+    def forget(self, *, older_than: float, kept_of_owner: int) -> int:
+        """Delete ended validations beyond the retention limits, if the queue has forgotten their parts."""
+        ended = f"state NOT IN {OPEN_STATES} AND NOT EXISTS (SELECT 1 FROM validation_parts p WHERE "  # noqa: S608
+        ended += "p.validation_id = validations.id AND p.forgotten = 0)"
+        later = "SELECT COUNT(*) FROM validations v WHERE v.owner = validations.owner AND v.finished_at IS NOT NULL "
+        later += "AND (v.created_at, v.id) > (validations.created_at, validations.id)"
+        sql = f"DELETE FROM validations WHERE {ended} AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"  # noqa: S608
+        with self._store.transaction() as t:
+            return t.change(sql, older_than, kept_of_owner)
+
+
+def _known(t: Transaction, new: NewValidation) -> Accepted | None:
+    """The validation that this owner's key stands for already."""
+    if new.key is None:
+        return None
+    sql = "SELECT id, digest FROM validations WHERE owner = ? AND idempotency_key = ?"
+    return next((Accepted(found, digest, new=False) for found, digest in t.rows(sql, new.owner, new.key)), None)

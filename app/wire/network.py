@@ -1,0 +1,146 @@
+"""Networks over the wire: columns of devices, and links either as columns or as dense matrices."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from app.http.problems import InvalidRequestError
+from app.wire.base import LARGEST, SMALLEST, Indices, Matrix, Measures, Optional, RequestModel
+from app.wire.pointers import located
+from solver import Devices, Links, Network
+
+__all__ = ["DeviceChanges", "DeviceColumns", "LinkTopology", "MatrixTopology", "NetworkIn", "Topology", "indices"]
+
+
+def column(values: Measures, pointer: str) -> NDArray[np.float64]:
+    """The numbers as an array, each zero or at least the smallest accepted one."""
+    return checked(np.asarray(values, dtype=np.float64), pointer)
+
+
+def checked(array: NDArray[np.float64], pointer: str) -> NDArray[np.float64]:
+    """The array, if each number is zero or within the accepted magnitudes."""
+    with np.errstate(invalid="ignore"):
+        bad = ~((array == 0) | ((array >= SMALLEST) & (array <= LARGEST)))
+    if bad.any():
+        place = "/".join(str(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
+        rule = f"must be 0 or from {SMALLEST:g} to {LARGEST:g}"
+        raise InvalidRequestError.at(f"{pointer}/{place}", rule)
+    return array
+
+
+def indices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:
+    """The numbers as an array, each that of a device."""
+    try:
+        array = np.asarray(values, dtype=np.int64)
+    except OverflowError:
+        raise InvalidRequestError.at(pointer, f"must be below the number of devices, {n_devices}") from None
+    bad = (array < 0) | (array >= n_devices)
+    if bad.any():
+        place = f"{pointer}/{int(np.argmax(bad))}"
+        raise InvalidRequestError.at(place, f"must be at least 0 and below the number of devices, {n_devices}")
+    return array
+
+
+class DeviceColumns(RequestModel):
+    """One entry per device in every column."""
+
+    data: Annotated[Measures, Field(min_length=1, description="Datapoints held.")]
+    processing_capacity: Annotated[Measures, Field(description="In the units of processing_cost × datapoints.")]
+    processing_cost: Annotated[Measures, Field(description="Per datapoint.")]
+    receive_capacity: Annotated[Measures, Field(description="Useful datapoints it may receive in a step.")]
+    transmit_budget: Annotated[Measures, Field(description="A step's, in the units of transmit_cost × datapoints.")]
+    label_counts: Optional[Matrix] = Field(
+        None, description="N rows of class counts, or of any sketch that adds up; samplers that can use them do."
+    )
+
+    def to_domain(self, pointer: str) -> Devices:
+        """The validated columns."""
+        columns = {name: column(getattr(self, name), f"{pointer}/{name}") for name in COLUMNS}
+        with located({"devices": pointer}):
+            counts = None if self.label_counts is None else rows(self.label_counts, f"{pointer}/label_counts")
+            return Devices(**columns, label_counts=counts)
+
+
+COLUMNS = ("data", "processing_capacity", "processing_cost", "receive_capacity", "transmit_budget")
+
+
+def rows(values: Matrix, pointer: str) -> NDArray[np.float64]:
+    """A matrix from rows of equal length."""
+    if isinstance(values, np.ndarray):
+        return checked(values, pointer)
+    widths = {len(row) for row in values}
+    if len(widths) > 1:
+        raise InvalidRequestError.at(pointer, "must have rows of equal length")
+    return checked(np.array(values, dtype=np.float64).reshape(len(values), -1 if values and values[0] else 0), pointer)
+
+
+class LinkTopology(RequestModel):
+    """Directed links as columns: `source` may send to `target`."""
+
+    kind: Literal["links"]
+    source: Indices
+    target: Indices
+    similarity: Annotated[Measures, Field(description="Share of the source's data that the target covers already.")]
+    transmit_cost: Annotated[Measures, Field(description="Per datapoint.")]
+
+    def to_domain(self, pointer: str, n_devices: int) -> Links:
+        """The validated links."""
+        similarity = column(self.similarity, f"{pointer}/similarity")
+        cost = column(self.transmit_cost, f"{pointer}/transmit_cost")
+        source = indices(self.source, f"{pointer}/source", n_devices)
+        target = indices(self.target, f"{pointer}/target", n_devices)
+        with located({"links": pointer}):
+            return Links(source, target, similarity, cost)
+
+
+class MatrixTopology(RequestModel):
+    """Dense N×N matrices; `similarity` and `transmit_cost` are read where `adjacency` is 1."""
+
+    kind: Literal["matrix"]
+    adjacency: Matrix
+    similarity: Matrix
+    transmit_cost: Matrix
+
+    def to_domain(self, pointer: str, n_devices: int) -> Links:
+        """The same links as columns."""
+        matrices = [rows(getattr(self, name), f"{pointer}/{name}") for name in MATRICES]
+        with located({"topology": pointer, "links": pointer}):
+            return Links.from_dense(*matrices, n_devices=n_devices)
+
+
+MATRICES = ("adjacency", "similarity", "transmit_cost")
+
+Topology = Annotated[LinkTopology | MatrixTopology, Field(discriminator="kind")]
+
+
+class NetworkIn(RequestModel):
+    """Devices and who may send to whom."""
+
+    devices: DeviceColumns
+    topology: Topology
+
+    def to_domain(self, pointer: str = "/network") -> Network:
+        """The validated network."""
+        devices = self.devices.to_domain(f"{pointer}/devices")
+        links = self.topology.to_domain(f"{pointer}/topology", len(devices))
+        with located({"links": f"{pointer}/topology"}):
+            return Network(devices, links)
+
+
+class DeviceChanges(RequestModel):
+    """The device columns that change; those left out stay as they are."""
+
+    processing_capacity: Optional[Measures] = None
+    processing_cost: Optional[Measures] = None
+    receive_capacity: Optional[Measures] = None
+    transmit_budget: Optional[Measures] = None
+
+    def to_domain(self, pointer: str, n_devices: int) -> dict[str, NDArray[np.float64]]:
+        """The given columns, each of the network's length."""
+        given = {name: getattr(self, name) for name in COLUMNS[1:] if getattr(self, name) is not None}
+        for name, values in given.items():
+            if len(values) != n_devices:
+                raise InvalidRequestError.at(f"{pointer}/{name}", f"must have {n_devices} entries, has {len(values)}")
+        return {name: column(values, f"{pointer}/{name}") for name, values in given.items()}

@@ -1,0 +1,60 @@
+"""From what models and the domain complain about to JSON pointers and sentences that echo nothing."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pydantic import ValidationError
+
+from app.http.problems import ERROR_LIMIT, InvalidRequestError, MalformedError, ServiceError
+from app.wire.problem import ErrorItem
+from solver import InvalidInputError
+
+__all__ = ["located", "refusal"]
+
+# Beyond this many errors their list would take longer to write than the request to read.
+_LISTABLE = 1000
+# Fields that are unions, by the tags that pydantic puts into their errors' places.
+_UNIONS = {"topology": ("links", "matrix"), "source": ("network", "generator", "plan", "run")}
+
+
+@contextmanager
+def located(places: Mapping[str, str]) -> Iterator[None]:
+    """Turn the domain's complaint about a field into one about the place the field came from.
+
+    `places` maps the first part of the domain's field name to a pointer; without one, the pointer is the field's own.
+    """
+    try:
+        yield
+    except InvalidInputError as error:
+        head, _, rest = error.field.partition(".")
+        pointer = places.get(head, f"/{head}") + (f"/{rest.replace('.', '/')}" if rest else "")
+        index = error.index if isinstance(error.index, tuple) else () if error.index is None else (error.index,)
+        raise InvalidRequestError.at("/".join((pointer, *map(str, index))), error.reason) from error
+
+
+def refusal(error: ValidationError) -> ServiceError:
+    """What to answer to a body that a model refused."""
+    count = error.error_count()
+    if count > _LISTABLE:
+        return InvalidRequestError([ErrorItem(pointer="", detail=f"{count} rules are broken")], count=count)
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    if found[0]["type"] == "json_invalid":
+        return MalformedError("the body is not valid JSON")
+    return InvalidRequestError([_item(one["type"], one["loc"], one["msg"]) for one in found[:ERROR_LIMIT]], count=count)
+
+
+def _item(kind: str, loc: tuple[int | str, ...], message: str) -> ErrorItem:
+    if kind == "extra_forbidden":
+        # The last part is the caller's own word.
+        return ErrorItem(pointer=_pointer(loc[:-1]), detail="has a field that does not exist here")
+    if kind == "union_tag_invalid":
+        known = " or ".join(repr(tag) for tag in _UNIONS.get(str(loc[-1]), ()))
+        return ErrorItem(pointer=f"{_pointer(loc)}/kind", detail=f"must be {known}")
+    if kind == "union_tag_not_found":
+        return ErrorItem(pointer=f"{_pointer(loc)}/kind", detail="is missing")
+    return ErrorItem(pointer=_pointer(loc), detail=message)
+
+
+def _pointer(loc: tuple[int | str, ...]) -> str:
+    parts = [str(part) for i, part in enumerate(loc) if not (i and part in _UNIONS.get(str(loc[i - 1]), ()))]
+    return "".join(f"/{part}" for part in parts)

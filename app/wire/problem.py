@@ -1,0 +1,35 @@
+"""RFC 9457 problem documents."""
+
+from pydantic import Field
+
+from app.wire.base import AnswerModel
+
+__all__ = ["DeviceReason", "ErrorItem", "Problem"]
+
+
+class ErrorItem(AnswerModel):
+    """One broken rule."""
+
+    pointer: str = Field(description="JSON pointer (RFC 6901) into the request; empty for the whole of it.")
+    detail: str
+
+
+class DeviceReason(AnswerModel):
+    """Why a device cannot be sampled, and from which step on."""
+
+    device: int
+    step: int
+    reason: str
+
+
+class Problem(AnswerModel):
+    """What went wrong. `type` is stable; the rest is for people."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    request_id: str = Field("", description="Quote it when asking for help; the logs carry it.")
+    errors: list[ErrorItem] = Field([], description="The first broken rules, with their places.")
+    devices: list[DeviceReason] = Field([], description="The first devices that stand in the way (infeasible only).")
+    device_count: int = Field(0, description="How many devices stand in the way in all.")

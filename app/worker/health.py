@@ -1,0 +1,23 @@
+"""`python -m app.worker.health`: whether a worker on this machine has lately been heard of, as an exit status."""
+
+import sys
+
+from app.settings import Settings
+from app.store import Store, StoreError
+from app.worker.store import WorkerStore
+from app.worker.upkeep import this_host
+
+__all__ = ["is_working"]
+
+
+def is_working(store: Store, host: str, timeout: float) -> bool:
+    """Whether a worker of this host has sent a heartbeat within the timeout, in seconds."""
+    try:
+        return any(worker.host == host and worker.silent <= timeout for worker in WorkerStore(store).all())
+    except StoreError:
+        return False
+
+
+if __name__ == "__main__":
+    settings = Settings()
+    sys.exit(0 if is_working(Store(settings.database_url), this_host(), settings.worker_timeout) else 1)

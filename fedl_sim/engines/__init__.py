@@ -1,0 +1,1 @@
+"""Training engines: what computes gradients and losses."""

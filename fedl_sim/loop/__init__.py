@@ -1,0 +1,1 @@
+"""One training run: sample, plan, move data, train, aggregate, observe."""

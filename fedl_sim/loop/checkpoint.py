@@ -1,0 +1,77 @@
+"""A run between two aggregations as bytes: what another process needs to go on, to the last bit.
+
+An .npz archive of plain arrays, never pickled. What follows from the specification (network, partition, sampled
+devices) is not in it, so it stays small: the parameters, the data received, one bit for each datapoint of a
+sender on a link in use, and the planner's state.
+"""
+
+import dataclasses
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedl_sim.errors import CheckpointError
+from fedl_sim.loop.loop import SchemeLoop, Totals
+from fedl_sim.loop.records import AggregationRecord
+
+__all__ = ["pack", "restore", "write_atomically"]
+
+
+def pack(loop: SchemeLoop) -> bytes:
+    """The state of a loop."""
+    facts = {
+        "totals": dataclasses.asdict(loop.totals),
+        "records": [dataclasses.asdict(record) for record in loop.records],
+        "processed": [loop.processed[i] for i in loop.sampled.tolist()],
+        "planner": loop.planner.to_lists(),
+    }
+    arrays: dict[str, Any] = {
+        "parameters": loop.parameters,
+        "sampled": loop.sampled,
+        "facts": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+        **loop.holdings.to_arrays(),
+    }
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def restore(loop: SchemeLoop, packed: bytes) -> None:
+    """Put a loop, made from the same specification, where it was packed.
+
+    Raises:
+        CheckpointError: the bytes are no checkpoint of such a loop.
+    """
+    try:
+        with np.load(io.BytesIO(packed), allow_pickle=False) as archive:
+            arrays: dict[str, Any] = dict(archive)
+        facts = json.loads(arrays["facts"].tobytes())
+    except (ValueError, KeyError, OSError) as error:
+        raise CheckpointError(f"the checkpoint cannot be read: {error}") from error
+    if not np.array_equal(arrays["sampled"], loop.sampled) or arrays["parameters"].shape != loop.parameters.shape:
+        raise CheckpointError("the checkpoint belongs to another run")
+    loop.parameters = arrays["parameters"]
+    loop.totals = Totals(**facts["totals"])
+    loop.records = [AggregationRecord(**record) for record in facts["records"]]
+    loop.processed = dict(zip(loop.sampled.tolist(), facts["processed"], strict=True))
+    loop.planner.restore(facts["planner"])
+    loop.holdings.restore(arrays)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file that is either whole or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    passing = path.with_suffix(f"{path.suffix}.{os.getpid()}")
+    try:
+        with passing.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        passing.replace(path)
+    except OSError:
+        passing.unlink(missing_ok=True)
+        raise

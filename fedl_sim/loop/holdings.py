@@ -1,0 +1,139 @@
+"""Moving datapoints for real: what a plan predicts, and what arrives.
+
+At step t sender k draws Φ_ki·D_k of its datapoints at random and sends them to i (Sec. II-D). The
+receiver drops what the similarity model calls overlapping: a datapoint that is similar to one of the
+data i started with, or that k has sent it before. So with U_ki the share of k's data that is not yet
+covered at i, the expected useful data is Φ_ki·D_k·U_ki and U shrinks by the factor 1 − Φ_ki: eqs. (7)
+and (8) with Λ = 1 − U. The plan knows Λ(0) only as estimated from a broadcast sample; here it is exact.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.data.images import Images
+from fedl_sim.network.partition import Partition
+from fedl_sim.network.similarity import nearest_same_label
+from fedl_sim.randomness import stream
+
+__all__ = ["Arrivals", "Holdings", "Transfer"]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Φ_ki(t) for one link: `source` sends this fraction of its data to `target`."""
+
+    source: int
+    target: int
+    fraction: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.fraction <= 1 + 1e-9:
+            raise ValueError(f"a fraction must lie in [0, 1], not {self.fraction}")
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What one step moved.
+
+    Attributes:
+        sent: datapoints that went over the links.
+        useful: those of them that receivers kept.
+        transmit_cost: Σ ψ · sent.
+        per_transfer: useful datapoints per transfer, in the order given.
+    """
+
+    sent: int
+    useful: int
+    transmit_cost: float
+    per_transfer: tuple[int, ...]
+
+
+class Holdings:
+    """The data of the sampled devices through a run: D_i(t), growing as data arrives.
+
+    The only mutable thing of a simulation besides the parameters. It costs one integer per datapoint
+    held by sampled devices, and one flag per datapoint of a sender for each link in use.
+    """
+
+    def __init__(self, images: Images, partition: Partition, sampled: Sequence[int], radius: float) -> None:
+        self._images = images
+        self._partition = partition
+        self._radius = radius
+        self._held = {int(i): partition.of(i) for i in sampled}
+        self._covered: dict[tuple[int, int], NDArray[np.bool_]] = {}
+
+    def data(self, device: int) -> NDArray[np.int64]:
+        """Return D_i(t) as rows of the training split."""
+        return self._held[device]
+
+    def covered(self, source: int, target: int) -> NDArray[np.bool_]:
+        """Tell for each datapoint of the source whether the target would drop it: Λ_ki(t) is the mean."""
+        pair = (source, target)
+        if pair not in self._covered:
+            sent = self._partition.of(source)
+            first = self._partition.of(target)
+            self._covered[pair] = nearest_same_label(self._images, sent, first) <= self._radius
+        return self._covered[pair]
+
+    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What has changed since the start, as plain arrays: data received, and who covers what by link."""
+        devices = np.array(sorted(self._held), np.int64)
+        received = [self._held[i][len(self._partition.of(i)) :] for i in devices.tolist()]
+        pairs = sorted(self._covered)
+        covered = [np.packbits(self._covered[pair]) for pair in pairs]
+        return {
+            "devices": devices,
+            "received": np.concatenate([np.empty(0, np.int64), *received]),
+            "received_counts": np.array([len(rows) for rows in received], np.int64),
+            "pairs": np.array(pairs, np.int64).reshape(-1, 2),
+            "covered": np.concatenate([np.empty(0, np.uint8), *covered]),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+        """Hold what `to_arrays` wrote."""
+        ends = np.cumsum(arrays["received_counts"]).tolist()
+        for device, count, end in zip(
+            arrays["devices"].tolist(), arrays["received_counts"].tolist(), ends, strict=True
+        ):
+            rows = arrays["received"][end - count : end].astype(np.int64)
+            self._held[device] = np.concatenate([self._partition.of(device), rows])
+        begin = 0
+        for source, target in arrays["pairs"].tolist():
+            size = len(self._partition.of(source))
+            end = begin + -(-size // 8)
+            packed = arrays["covered"][begin:end].astype(np.uint8)
+            self._covered[source, target] = np.unpackbits(packed, count=size).astype(np.bool_)
+            begin = end
+
+    def move(
+        self, transfers: Sequence[Transfer], costs: Sequence[float], *, seed: int, scheme: str, step: int
+    ) -> Arrivals:
+        """Carry out one step's transfers; each draws from its own stream, so their order is immaterial."""
+        sent = 0
+        cost = 0.0
+        useful: list[int] = []
+        new: dict[int, list[NDArray[np.int64]]] = {}
+        for transfer, unit_cost in zip(transfers, costs, strict=True):
+            rows = self._partition.of(transfer.source)
+            generator = stream(seed, "offload", scheme, transfer.source, transfer.target, step)
+            count = _round_at_random(transfer.fraction * len(rows), generator)
+            drawn = generator.choice(len(rows), min(count, len(rows)), replace=False)
+            covered = self.covered(transfer.source, transfer.target)
+            kept = drawn[~covered[drawn]]
+            covered[kept] = True
+            new.setdefault(transfer.target, []).append(rows[np.sort(kept)])
+            sent += len(drawn)
+            cost += unit_cost * len(drawn)
+            useful.append(len(kept))
+        for target in sorted(new):
+            self._held[target] = np.concatenate([self._held[target], *new[target]])
+        return Arrivals(sent, sum(useful), cost, tuple(useful))
+
+
+def _round_at_random(amount: float, generator: np.random.Generator) -> int:
+    """Round with the amount as the mean: plain rounding would lose every transfer below half a datapoint."""
+    whole = int(np.floor(amount))
+    return whole + int(generator.random() < amount - whole)

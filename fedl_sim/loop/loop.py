@@ -1,0 +1,265 @@
+"""One scheme on one realisation: sample, plan, move data, train, aggregate, observe, plan again.
+
+This closes the paper's loop (Sec. III-C): what is measured at aggregation k decides the offloading of the
+next period, as an orchestrator would tell the service.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.data.datasets import DataSet
+from fedl_sim.engines.base import Engine, Indices
+from fedl_sim.engines.models import FloatArray
+from fedl_sim.loop.devices import LocalUpdate, TrainingSettings, local_steps
+from fedl_sim.loop.holdings import Holdings
+from fedl_sim.loop.planner import PeriodPlanner, Planner
+from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
+from fedl_sim.loop.reported import INFORMED, sample_informed
+from fedl_sim.loop.schemes import EVERYBODY, Scheme
+from fedl_sim.loop.server import aggregate, last_of_each, observe
+from fedl_sim.network.realisation import Realisation
+from fedl_sim.randomness import stream
+from sampler.base import SamplingProblem
+from sampler.registry import find_sampler
+from solver.eligibility import eligible_devices
+
+__all__ = ["RunSettings", "SchemeLoop", "Totals", "run_scheme", "sample_devices"]
+
+OnAggregation = Callable[[AggregationRecord], None]
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How long and with how many devices to train.
+
+    Attributes:
+        sample_size: S.
+        aggregations: K.
+        training: how devices train.
+        threads: devices that train at a time; the result does not depend on it.
+        closed_loop: plan with the gradient measured at each aggregation (Sec. III-C), not with the first alone.
+    """
+
+    sample_size: int = 5
+    aggregations: int = 10
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+    threads: int = 1
+    closed_loop: bool = True
+
+    def __post_init__(self) -> None:
+        if min(self.sample_size, self.aggregations, self.threads) < 1:
+            raise ValueError("sample_size, aggregations and threads must be at least 1")
+
+    @property
+    def horizon(self) -> int:
+        """T = K·τ steps."""
+        return self.aggregations * self.training.aggregation_period
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counts since the start of the run."""
+
+    processed: int = 0
+    moved: int = 0
+    useful: int = 0
+    predicted: float = 0.0
+    cost: float = 0.0
+
+
+def sample_devices(
+    scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
+) -> NDArray[np.int64]:
+    """Choose who trains under this scheme; the engine serves rivals that ask devices about a model."""
+    schedule = realisation.conditions
+    if scheme.sampler == EVERYBODY:
+        return np.flatnonzero(eligible_devices(schedule, settings.horizon))
+    problem = SamplingProblem.of(
+        schedule, settings.sample_size, horizon=settings.horizon, offloading=scheme.offloading != "none"
+    )
+    # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
+    generator = stream(seed, "sample", scheme.sampler, draw)
+    if scheme.sampler in INFORMED:
+        return sample_informed(
+            scheme.sampler, problem, realisation, engine, settings.training, seed=seed, generator=generator
+        ).sampled
+    return find_sampler(scheme.sampler)(problem, generator).sampled
+
+
+class SchemeLoop:
+    """A scheme on a realisation, aggregation by aggregation: `advance` until K records are there.
+
+    All randomness is a function of (seed, scheme, draw, device, step); w(0) of the seed alone. So what
+    `fedl_sim.loop.checkpoint` writes between two aggregations is all that is needed to go on elsewhere.
+
+    Attributes:
+        sampled: who trains.
+        holdings: the sampled devices' data.
+        planner: who decides what moves.
+        parameters: the global model.
+        totals: counts since the start.
+        records: one for each aggregation done, k = 0 first.
+        processed: datapoints trained on, by device.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        realisation: Realisation,
+        data: DataSet,
+        engine: Engine,
+        settings: RunSettings,
+        *,
+        seed: int,
+        draw: int = 0,
+        sampled: NDArray[np.int64] | None = None,
+        planner: PeriodPlanner | None = None,
+    ) -> None:
+        if sampled is None:
+            sampled = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw)
+        self._scheme = scheme
+        self._realisation = realisation
+        self._engine = engine
+        self._settings = settings
+        self._seed = seed
+        self._draw = draw
+        self._name = f"{scheme.name}#{draw}"
+        self.sampled = sampled
+        self.holdings = Holdings(data.train, realisation.partition, sampled.tolist(), realisation.radius)
+        self.planner: PeriodPlanner = planner or Planner(
+            realisation.conditions, sampled, scheme.offloading, settings, seed=seed, scheme=self._name
+        )
+        self.parameters = engine.initial_parameters(stream(seed, "parameters"))
+        self.totals = Totals()
+        self.records: list[AggregationRecord] = []
+        self.processed = dict.fromkeys(sampled.tolist(), 0)
+
+    @property
+    def finished(self) -> bool:
+        """Whether aggregation K is done."""
+        return len(self.records) > self._settings.aggregations
+
+    def advance(self) -> AggregationRecord:
+        """Do the next aggregation: move, train, aggregate (not for k = 0), then observe and measure."""
+        k = len(self.records)
+        if k > 0:
+            by_device, self.totals = _move(
+                self.planner,
+                self.holdings,
+                self._realisation,
+                self.sampled,
+                self.totals,
+                seed=self._seed,
+                scheme=self._name,
+            )
+            updates = _train(
+                self._engine, self.parameters, by_device, self._settings, seed=self._seed, scheme=self._name
+            )
+            self.parameters = aggregate(updates)
+            for update in updates:
+                self.processed[update.device] += update.datapoints
+        held = [self.holdings.data(i) for i in self.sampled.tolist()]
+        seen = observe(self._engine, self.parameters, held, self._settings.threads)
+        self.planner.observe(seen)
+        test = self._engine.evaluate(self.parameters)
+        record = AggregationRecord(
+            aggregation=k,
+            accuracy=test.accuracy,
+            loss=test.loss,
+            gradient_norm=seen.gradient_norm,
+            gradient_noise=seen.gradient_noise,
+            processed=self.totals.processed,
+            moved=self.totals.moved,
+            useful=self.totals.useful,
+            predicted_useful=self.totals.predicted,
+            cost=self.totals.cost,
+        )
+        self.records.append(record)
+        return record
+
+    def result(self) -> SchemeRun:
+        """What the run leaves behind so far."""
+        first = self._realisation.partition.sizes
+        held = {i: len(self.holdings.data(i)) for i in self.sampled.tolist()}
+        devices = tuple(
+            DeviceRecord(i, int(first[i]), held[i] - int(first[i]), self.processed[i]) for i in self.sampled.tolist()
+        )
+        return SchemeRun(
+            scheme=self._scheme.name,
+            seed=self._seed,
+            draw=self._draw,
+            sampled=tuple(self.sampled.tolist()),
+            devices=devices,
+            aggregations=tuple(self.records),
+            worst_relative_gap=self.planner.worst_relative_gap,
+        )
+
+
+def run_scheme(
+    scheme: Scheme,
+    realisation: Realisation,
+    data: DataSet,
+    engine: Engine,
+    settings: RunSettings,
+    *,
+    seed: int,
+    draw: int = 0,
+    on_aggregation: OnAggregation | None = None,
+) -> SchemeRun:
+    """Run a scheme from w(0) through K aggregations."""
+    loop = SchemeLoop(scheme, realisation, data, engine, settings, seed=seed, draw=draw)
+    while not loop.finished:
+        record = loop.advance()
+        if on_aggregation is not None:
+            on_aggregation(record)
+    return loop.result()
+
+
+def _move(
+    planner: PeriodPlanner,
+    holdings: Holdings,
+    realisation: Realisation,
+    sampled: NDArray[np.int64],
+    totals: Totals,
+    *,
+    seed: int,
+    scheme: str,
+) -> tuple[dict[int, list[tuple[int, Indices]]], Totals]:
+    """Carry out a period's plan; return each device's data by step, and the new totals."""
+    by_device: dict[int, list[tuple[int, Indices]]] = {i: [] for i in sampled.tolist()}
+    for step in planner.next_period():
+        cost_of = realisation.conditions.at(step.step).devices.processing_cost
+        arrived = holdings.move(step.transfers, step.costs, seed=seed, scheme=scheme, step=step.step)
+        trained = {i: holdings.data(i) for i in by_device}
+        for i, indices in trained.items():
+            by_device[i].append((step.step, indices))
+        totals = Totals(
+            processed=totals.processed + sum(len(indices) for indices in trained.values()),
+            moved=totals.moved + arrived.sent,
+            useful=totals.useful + arrived.useful,
+            predicted=totals.predicted + step.predicted_useful,
+            cost=totals.cost
+            + arrived.transmit_cost
+            + float(sum(cost_of[i] * len(indices) for i, indices in trained.items())),
+        )
+    return by_device, totals
+
+
+def _train(
+    engine: Engine,
+    parameters: FloatArray,
+    by_device: dict[int, list[tuple[int, Indices]]],
+    settings: RunSettings,
+    *,
+    seed: int,
+    scheme: str,
+) -> Sequence[LocalUpdate]:
+    """Train every sampled device through the period."""
+    jobs = [
+        local_steps(engine, parameters, device, steps, settings.training, seed=seed, scheme=scheme)
+        for device, steps in by_device.items()
+    ]
+    return last_of_each(jobs, settings.threads)

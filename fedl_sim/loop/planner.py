@@ -1,0 +1,156 @@
+"""The planner's side of the closed loop: from what aggregations observe to the next period's transfers."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.errors import SimulationError
+from fedl_sim.loop.holdings import Transfer
+from fedl_sim.loop.server import Observation
+from fedl_sim.randomness import stream
+from solver.gradient import GradientModel
+from solver.horizon import advance
+from solver.network import Network
+from solver.plan import StepPlan
+from solver.schedule import Schedule
+from solver.state import HorizonState, start
+
+if TYPE_CHECKING:
+    from fedl_sim.loop.loop import RunSettings
+
+__all__ = ["PeriodPlanner", "PlannedStep", "Planner"]
+
+_BASELINES = ("random", "greedy")  # they aim at no optimum, so their gap says nothing
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """One step to carry out: transfers, ψ of each, and the useful data that the plan expects in all."""
+
+    step: int
+    transfers: tuple[Transfer, ...]
+    costs: tuple[float, ...]
+    predicted_useful: float
+
+
+class PeriodPlanner(Protocol):
+    """What a run asks for its transfers; `to_lists` and `restore` let it go on in another process."""
+
+    worst_relative_gap: float
+
+    def observe(self, observation: Observation) -> None:
+        """Take in what an aggregation measured."""
+
+    def next_period(self) -> list[PlannedStep]:
+        """The next τ steps."""
+
+    def to_lists(self) -> dict[str, Any]:
+        """Where it stands, as plain JSON values."""
+
+    def restore(self, lists: Mapping[str, Any]) -> None:
+        """Stand where `to_lists` was written."""
+
+
+class Planner:
+    """Plans period by period with the gradient norm and γ last observed (Sec. III-C).
+
+    What it knows is what an orchestrator knows: its own plans and the observations. The data that really
+    arrived stays with the devices, so predicted and arrived data can differ, and both are recorded.
+    """
+
+    def __init__(
+        self,
+        network: Network | Schedule,
+        sampled: NDArray[np.int64],
+        method: str,
+        settings: "RunSettings",
+        *,
+        seed: int,
+        scheme: str,
+    ) -> None:
+        self._schedule = Schedule.of(network)
+        self._method = method
+        self._horizon = settings.horizon
+        self._period = settings.training.aggregation_period
+        self._seed = seed
+        self._scheme = scheme
+        self._state: HorizonState = start(self._schedule, sampled)
+        self._closed_loop = settings.closed_loop
+        self._gradient: GradientModel | None = None
+        self._noise = 1.0
+        self._costs: dict[int, dict[tuple[int, int], float]] = {}
+        self.worst_relative_gap = 0.0
+
+    def observe(self, observation: Observation) -> None:
+        """Take in what the aggregation at the current step measured; α_k follows from two in a row.
+
+        In open loop only the first counts: the gradient is taken to stay as it was before training.
+        """
+        if self._gradient is not None and not self._closed_loop:
+            return
+        self._noise = observation.gradient_noise
+        if self._gradient is None:
+            self._gradient = GradientModel(observation.gradient_norm)
+        else:
+            self._gradient = self._gradient.observe(observation.gradient_norm, self._period)
+
+    def next_period(self) -> list[PlannedStep]:
+        """Plan the next τ steps."""
+        first = self._state.step + 1
+        if self._method == "none":
+            self._state = replace(self._state, step=self._state.step + self._period)
+            return [PlannedStep(t, (), (), 0.0) for t in range(first, first + self._period)]
+        if self._gradient is None:
+            raise ValueError("observe an aggregation (k = 0) before planning")
+        period = advance(
+            self._schedule,
+            self._state,
+            self._gradient.norms(first, first + self._period - 1),
+            gradient_noise=self._noise,
+            horizon=self._horizon,
+            method=self._method,
+            generator=stream(self._seed, "plan", self._scheme, first),
+        )
+        self._state = period.state
+        if period.obstacles:
+            reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])
+            raise SimulationError(f"the sampled devices cannot go on: {reasons}")
+        if self._method not in _BASELINES:
+            self.worst_relative_gap = max(self.worst_relative_gap, *(step.relative_gap for step in period.steps))
+        return [self._planned(step) for step in period.steps]
+
+    def _planned(self, step: StepPlan) -> PlannedStep:
+        rows = zip(step.source.tolist(), step.target.tolist(), step.fraction.tolist(), strict=True)
+        transfers = tuple(Transfer(k, i, fraction) for k, i, fraction in rows)
+        cost = self._cost_at(step.step)
+        costs = tuple(cost[transfer.source, transfer.target] for transfer in transfers)
+        return PlannedStep(step.step, transfers, costs, float(step.useful.sum()))
+
+    def _cost_at(self, step: int) -> dict[tuple[int, int], float]:
+        """ψ of every link in force at a step."""
+        segment = self._schedule.segment_at(step)
+        if segment.first not in self._costs:
+            links = segment.network.links
+            pairs = zip(links.source.tolist(), links.target.tolist(), strict=True)
+            self._costs[segment.first] = dict(zip(pairs, links.transmit_cost.tolist(), strict=True))
+        return self._costs[segment.first]
+
+    def to_lists(self) -> dict[str, Any]:
+        """Where it stands: horizon, gradient model, γ and the worst gap so far."""
+        gradient = None if self._gradient is None else asdict(self._gradient)
+        return {
+            "state": self._state.to_lists(),
+            "gradient": gradient,
+            "noise": self._noise,
+            "worst_relative_gap": self.worst_relative_gap,
+        }
+
+    def restore(self, lists: Mapping[str, Any]) -> None:
+        """Stand where `to_lists` was written."""
+        self._state = HorizonState.from_lists(lists["state"])
+        self._gradient = None if lists["gradient"] is None else GradientModel(**lists["gradient"])
+        self._noise = lists["noise"]
+        self.worst_relative_gap = lists["worst_relative_gap"]

@@ -1,0 +1,82 @@
+"""Rival samplers that need a model to ask about, where the simulator has one.
+
+Before a run samples its devices, S random ones train for one aggregation, as a deployment's first round would; every
+device then reports loss and gradient of that model on the data it starts with, and a rival chooses by them.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.engines.base import Engine
+from fedl_sim.engines.models import FloatArray
+from fedl_sim.loop.devices import TrainingSettings, local_steps
+from fedl_sim.loop.server import aggregate, last_of_each
+from fedl_sim.network.realisation import Realisation
+from fedl_sim.randomness import stream
+from sampler.base import SamplingProblem, Selection
+from sampler.rivals.informed import (
+    Observations,
+    sample_by_gradient_coverage,
+    sample_by_power_of_choice,
+    sample_by_utility,
+)
+
+__all__ = ["INFORMED", "first_model", "observe_devices", "sample_informed"]
+
+INFORMED: dict[str, Callable[[SamplingProblem, Observations, np.random.Generator], Selection]] = {
+    "divfl": sample_by_gradient_coverage,
+    "oort": sample_by_utility,
+    "power_of_choice": sample_by_power_of_choice,
+}
+
+
+def sample_informed(
+    name: str,
+    problem: SamplingProblem,
+    realisation: Realisation,
+    engine: Engine,
+    training: TrainingSettings,
+    *,
+    seed: int,
+    generator: np.random.Generator,
+) -> Selection:
+    """Choose devices as the rival of that name does, by what they report after a first round."""
+    parameters = first_model(problem, realisation, engine, training, seed=seed)
+    return INFORMED[name](problem, observe_devices(realisation, engine, parameters), generator)
+
+
+def first_model(
+    problem: SamplingProblem, realisation: Realisation, engine: Engine, training: TrainingSettings, *, seed: int
+) -> FloatArray:
+    """Return w(τ) of S random devices that train on their own data."""
+    w = engine.initial_parameters(stream(seed, "parameters"))
+    chosen: NDArray[np.int64] = stream(seed, "first round").choice(
+        problem.candidates, problem.sample_size, replace=False
+    )
+    jobs = [
+        local_steps(
+            engine,
+            w,
+            device,
+            [(t, realisation.partition.of(device)) for t in range(1, training.aggregation_period + 1)],
+            training,
+            seed=seed,
+            scheme="first round",
+        )
+        for device in chosen.tolist()
+    ]
+    return aggregate(last_of_each(jobs, 1))
+
+
+def observe_devices(realisation: Realisation, engine: Engine, parameters: FloatArray) -> Observations:
+    """Measure every device's loss and gradient on the data it starts with; one without data reports zeros."""
+    partition = realisation.partition
+    n, width = partition.n_devices, engine.parameter_count
+    loss, square, gradient = np.zeros(n), np.zeros(n), np.zeros((n, width))
+    for device in np.flatnonzero(partition.sizes):
+        moments = engine.gradient(parameters, partition.of(int(device)))
+        loss[device], square[device] = moments.loss, moments.mean_square_norm
+        gradient[device] = moments.gradient
+    return Observations(loss, square, gradient)

@@ -1,0 +1,77 @@
+"""A realisation of a network that somebody else described: its devices get data, all else is taken as it is.
+
+The planner sees the similarity and the budgets it was given; which datapoints a device holds is drawn here. So
+a run shows what a plan for this network is worth on such data, its estimates of similarity included.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.data.datasets import DataSet
+from fedl_sim.data.images import Images
+from fedl_sim.network.partition import Partition
+from fedl_sim.network.realisation import Realisation
+from fedl_sim.network.similarity import similar_radius
+from fedl_sim.randomness import stream
+from solver.network import Network
+from solver.schedule import Change, Schedule
+
+__all__ = ["realise_given"]
+
+
+def realise_given(
+    network: Network,
+    changes: tuple[Change, ...],
+    data: DataSet,
+    seed: int,
+    *,
+    labels_per_device: int = 3,
+    similarity_quantile: float = 0.05,
+) -> Realisation:
+    """Deal data out to the devices of a network: D_i(0) of them, rounded, at least 1 where there is any.
+
+    Labels come from the network's label counts if it has a column for each class, else each device draws
+    `labels_per_device` of them, as in Sec. V-A.
+    """
+    given = network.devices.data
+    sizes = np.where(given > 0, np.maximum(1, np.rint(given)), 0).astype(np.int64)
+    generator = stream(seed, "partition")
+    shares = _label_shares(network, data.train, labels_per_device, generator)
+    partition = _deal(data.train, sizes, shares, generator)
+    rounded = Network(replace(network.devices, data=sizes.astype(np.float64)), network.links)
+    radius = similar_radius(data.train, stream(seed, "radius"), quantile=similarity_quantile)
+    return Realisation(rounded, partition, None, radius, Schedule(rounded, changes))
+
+
+def _label_shares(
+    network: Network, images: Images, labels_per_device: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Each device's mixture of classes: shape (N, classes)."""
+    counts = network.devices.label_counts
+    n = len(network)
+    present = np.unique(images.labels)
+    shares = np.zeros((n, images.classes))
+    if not 1 <= labels_per_device <= len(present):
+        raise ValueError(f"labels_per_device must lie in 1..{len(present)}, the labels present")
+    for device in range(n):
+        chosen = generator.choice(present, labels_per_device, replace=False)
+        shares[device, chosen] = 1
+    if counts is not None and counts.shape[1] == images.classes:
+        known = counts.sum(axis=1) > 0
+        shares[known] = counts[known]
+    mixtures: NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
+    return mixtures
+
+
+def _deal(
+    images: Images, sizes: NDArray[np.int64], shares: NDArray[np.float64], generator: np.random.Generator
+) -> Partition:
+    pools = [np.flatnonzero(images.labels == label) for label in range(images.classes)]
+    devices = []
+    for size, share in zip(sizes.tolist(), shares, strict=True):
+        counts = generator.multinomial(size, share)
+        drawn = [pool[generator.integers(len(pool), size=c)] for pool, c in zip(pools, counts, strict=True) if c]
+        devices.append(np.concatenate([np.empty(0, np.int64), *drawn]))
+    return Partition.from_lists(devices)

@@ -1,0 +1,135 @@
+"""One network realisation (Sec. V-A): who holds what, who is linked to whom, and what everybody can do."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fedl_sim.data.datasets import DataSet
+from fedl_sim.errors import TopologyError
+from fedl_sim.network.node_link import load_node_link
+from fedl_sim.network.partition import Partition, partition_by_labels
+from fedl_sim.network.profiles import BUDGETS, PROFILES, DeviceColumns, device_columns, link_cost
+from fedl_sim.network.similarity import estimate_similarity, similar_radius
+from fedl_sim.network.topology import RANDOM_TOPOLOGIES, Topology, load_graphml, random_topology
+from fedl_sim.randomness import stream
+from solver.network import Devices, Links, Network
+from solver.schedule import Schedule
+
+__all__ = ["Realisation", "RealisationSettings", "realise"]
+
+
+@dataclass(frozen=True)
+class RealisationSettings:
+    """How to draw a network; with a seed and a data set it decides everything.
+
+    Attributes:
+        n_devices: N; None takes it from a topology file.
+        topology: a kind of random graph, or a path to a GraphML or node-link JSON file.
+        link_probability: density of random graphs.
+        mean_datapoints: μ; None shares the training split out.
+        labels_per_device: labels each device draws its data from.
+        budget: name of the step budgets, see `fedl_sim.network.profiles.BUDGETS`.
+        similarity_quantile: rule for ε₀, see `fedl_sim.network.similarity.similar_radius`.
+        broadcast_size: datapoints in a device's broadcast sample.
+        reveal_labels: give samplers the devices' label counts.
+        capacity_spread: how far boards differ, as a power of the profiles' speed and power: 0 not at all, 1 as listed.
+    """
+
+    n_devices: int | None = 100
+    topology: str = "erdos-renyi"
+    link_probability: float = 0.1
+    mean_datapoints: float | None = None
+    labels_per_device: int = 3
+    budget: str = "loose"
+    similarity_quantile: float = 0.05
+    broadcast_size: int = 50
+    reveal_labels: bool = True
+    capacity_spread: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.budget not in BUDGETS:
+            raise ValueError(f"unknown budget {self.budget!r}; known: {', '.join(BUDGETS)}")
+        if self.topology in RANDOM_TOPOLOGIES and self.n_devices is None:
+            raise ValueError("a random topology needs n_devices")
+
+
+@dataclass(frozen=True, eq=False)
+class Realisation:
+    """A drawn network with the data behind it.
+
+    Attributes:
+        network: what planners and samplers see.
+        partition: D_i(0) of every device.
+        columns: where P, p, θ and Ψ come from; None if they were given.
+        radius: ε₀.
+        schedule: how the network changes in time; None if it does not.
+    """
+
+    network: Network
+    partition: Partition
+    columns: DeviceColumns | None
+    radius: float
+    schedule: Schedule | None = None
+
+    @property
+    def conditions(self) -> Schedule:
+        """The network and its changes."""
+        return Schedule.of(self.network) if self.schedule is None else self.schedule
+
+
+def realise(settings: RealisationSettings, data: DataSet, seed: int) -> Realisation:
+    """Draw a realisation. Each part has a stream of its own: another budget leaves the data as it was."""
+    topology = _topology(settings, seed)
+    n = topology.n_devices
+    partition = partition_by_labels(
+        data.train,
+        n,
+        stream(seed, "partition"),
+        mean_datapoints=settings.mean_datapoints,
+        labels_per_device=settings.labels_per_device,
+    )
+    mean = float(partition.sizes.mean())
+    profiles = tuple(profile.spread(settings.capacity_spread) for profile in PROFILES)
+    columns = device_columns(n, mean, BUDGETS[settings.budget], stream(seed, "profiles"), profiles)
+    radius = similar_radius(data.train, stream(seed, "radius"), quantile=settings.similarity_quantile)
+    similarity = estimate_similarity(
+        data.train,
+        partition,
+        topology,
+        radius,
+        stream(seed, "broadcast"),
+        sample_size=settings.broadcast_size,
+    )
+    counts = partition.label_counts(data.train) if settings.reveal_labels else None
+    devices = Devices(
+        data=partition.sizes.astype(np.float64),
+        processing_capacity=columns.processing_capacity,
+        processing_cost=columns.processing_cost,
+        receive_capacity=columns.receive_capacity,
+        transmit_budget=columns.transmit_budget,
+        label_counts=None if counts is None else counts.astype(np.float64),
+    )
+    cost = link_cost(topology.quality, stream(seed, "links"))
+    links = Links(topology.source, topology.target, similarity, cost)
+    return Realisation(Network(devices, links), partition, columns, radius)
+
+
+def _topology(settings: RealisationSettings, seed: int) -> Topology:
+    if settings.topology in RANDOM_TOPOLOGIES and settings.n_devices is not None:
+        return random_topology(
+            settings.topology,
+            settings.n_devices,
+            stream(seed, "topology"),
+            link_probability=settings.link_probability,
+        )
+    path = Path(settings.topology)
+    known = f"{', '.join(RANDOM_TOPOLOGIES)}, or a .graphml or .json file"
+    if path.suffix not in {".graphml", ".json"}:
+        raise TopologyError(f"unknown topology {settings.topology!r}; known: {known}")
+    if not path.is_file():
+        raise TopologyError(f"there is no file {path}")
+    topology = load_graphml(path) if path.suffix == ".graphml" else load_node_link(path)
+    if settings.n_devices not in {None, topology.n_devices}:
+        raise TopologyError(f"{path} has {topology.n_devices} devices, {settings.n_devices} were asked for")
+    return topology

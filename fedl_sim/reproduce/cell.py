@@ -1,0 +1,75 @@
+"""A cell of an experiment: one run, named by everything that decides its result and by nothing else.
+
+Experiments share cells: the accuracy curves of Fig. 6 and the datapoints of Fig. 8 come from the same runs.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from fedl_sim.loop.loop import RunSettings
+from fedl_sim.loop.records import SchemeRun
+from fedl_sim.loop.schemes import find_scheme
+from fedl_sim.network.realisation import RealisationSettings
+from fedl_sim.simulate.sweep import ExperimentSettings, Job, run_job
+
+__all__ = ["Cell", "cells_of", "run_cell"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of one scheme on one realisation.
+
+    Attributes:
+        data_set: see `fedl_sim.data.datasets`.
+        scheme: see `fedl_sim.loop.schemes.find_scheme`.
+        seed: which realisation.
+        draw: which selection, for samplers that draw.
+        realisation: how the network is drawn.
+        run: how long, how many devices, how they train.
+    """
+
+    data_set: str
+    scheme: str
+    seed: int
+    draw: int = 0
+    realisation: RealisationSettings = field(default_factory=RealisationSettings)
+    run: RunSettings = field(default_factory=RunSettings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As plain JSON values, with who chooses and how data moves: a scheme's name may come to mean another."""
+        lists = asdict(self)
+        del lists["run"]["threads"]  # the result is the same for any number
+        scheme = find_scheme(self.scheme)
+        return lists | {"sampler": scheme.sampler, "offloading": scheme.offloading}
+
+    @property
+    def key(self) -> str:
+        """A name for the cell's file."""
+        return hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def cells_of(
+    template: Cell, *, schemes: tuple[str, ...], seeds: tuple[int, ...], draws: int | None = None
+) -> tuple[Cell, ...]:
+    """All runs of these schemes on these seeds, under the template's settings; `draws` bounds those that draw."""
+    return tuple(
+        replace(template, scheme=scheme, seed=seed, draw=draw)
+        for seed in seeds
+        for scheme in schemes
+        for draw in range(find_scheme(scheme).draws)[:draws]
+    )
+
+
+def run_cell(cell: Cell) -> SchemeRun:
+    """Train it."""
+    settings = ExperimentSettings(
+        data_set=cell.data_set,
+        realisation=cell.realisation,
+        run=cell.run,
+        schemes=(cell.scheme,),
+        seeds=(cell.seed,),
+    )
+    return run_job(settings, Job(cell.seed, cell.scheme, cell.draw))

@@ -1,0 +1,31 @@
+"""`python -m fedl_sim.reproduce.document FILE...`: put tables into Markdown, so that no number is copied by hand.
+
+A block `<!-- table: PATH -->` … `<!-- end -->` gets the content of the file at PATH, which is relative to the document.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+__all__ = ["filled"]
+
+_BLOCK = re.compile(r"(<!-- table: (?P<path>\S+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
+
+
+def filled(document: Path) -> str:
+    """Return the document's text with its tables as they are now.
+
+    Raises:
+        OSError: a table is not there.
+    """
+
+    def content(block: re.Match[str]) -> str:
+        table = (document.parent / block["path"]).read_text(encoding="utf-8").strip()
+        return f"{block[1]}\n{table}\n\n{block['end']}"
+
+    return _BLOCK.sub(content, document.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        Path(name).write_text(filled(Path(name)), encoding="utf-8")

@@ -1,0 +1,64 @@
+"""Figures of accuracy over aggregations, one picture a panel."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedl_sim.reproduce.compared import EVERYONE, colour_of, label_of, moves_data
+from fedl_sim.reproduce.finished import Results
+from fedl_sim.reproduce.measures import curve, runs_by_seed
+from fedl_sim.reproduce.panel import Panel
+from fedl_sim.reproduce.study import Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["curve_grid"]
+
+Place = Callable[[Panel], str | int]
+
+
+def curve_grid(
+    panels: Sequence[Panel],
+    schemes: Sequence[str],
+    results: Results,
+    *,
+    row: Place,
+    column: Place,
+    title: Callable[[Panel], str],
+    level: Callable[[Panel], float] | None = None,
+) -> Drawing:
+    """A grid of panels with one legend; `level` draws a line at an accuracy."""
+    rows = list(dict.fromkeys(row(panel) for panel in panels))
+    columns = list(dict.fromkeys(column(panel) for panel in panels))
+
+    def draw(figure: "Figure") -> None:
+        grid = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
+        for panel in panels:
+            axes = grid[rows.index(row(panel)), columns.index(column(panel))]
+            _curves(axes, panel, schemes, results)
+            axes.set(title=title(panel), xlabel="aggregation", ylabel="test accuracy")
+            if level is not None:
+                axes.axhline(level(panel), color="grey", linewidth=0.8, linestyle=":")
+        for axes in grid.flat:
+            axes.label_outer()
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
+
+    return Drawing(3.2 * len(columns), 2.8 * len(rows) + 0.9, draw)
+
+
+def _curves(axes: "Axes", panel: Panel, schemes: Sequence[str], results: Results) -> None:
+    for scheme in schemes:
+        values = curve(runs_by_seed(results, panel.cells, scheme), "accuracy")
+        k = np.arange(values.shape[1])
+        mean = values.mean(axis=0)
+        dashed = not moves_data(scheme) and scheme != EVERYONE
+        colour = colour_of(scheme)
+        axes.plot(k, mean, color=colour, linestyle="--" if dashed else "-", label=label_of(scheme), linewidth=1.4)
+        if values.shape[0] > 1:
+            deviation = values.std(axis=0, ddof=1)
+            axes.fill_between(k, mean - deviation, mean + deviation, color=colour, alpha=0.1, linewidth=0)
+    axes.grid(alpha=0.3)

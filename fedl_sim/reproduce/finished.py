@@ -1,0 +1,107 @@
+"""Finished cells on disk, one JSON file each, and making those that are missing.
+
+A file is written at once, so whatever ends an experiment, the next start makes only the rest.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from fedl_sim.errors import SimulationError
+from fedl_sim.loop.checkpoint import write_atomically
+from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
+from fedl_sim.parallel import fan_out
+from fedl_sim.reproduce.cell import Cell, run_cell
+from fedl_sim.reproduce.provenance import source_version
+
+__all__ = ["CellFolder", "Results"]
+
+Results = Mapping[Cell, SchemeRun]
+
+
+@dataclass(frozen=True)
+class CellFolder:
+    """Where finished cells lie."""
+
+    path: Path
+
+    def file(self, cell: Cell) -> Path:
+        """A cell's file."""
+        return self.path / cell.key[:2] / f"{cell.key}.json"
+
+    def missing(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Those that have not been run, each once."""
+        return [cell for cell in dict.fromkeys(cells) if not self.file(cell).exists()]
+
+    def load(self, cells: Sequence[Cell]) -> dict[Cell, SchemeRun]:
+        """Read finished cells.
+
+        Raises:
+            SimulationError: one is missing or damaged.
+        """
+        return {cell: self._read(cell) for cell in cells}
+
+    def versions(self, cells: Sequence[Cell]) -> list[str]:
+        """The versions of the code that made them."""
+        found = {json.loads(self.file(cell).read_text(encoding="utf-8"))["made_by"] for cell in cells}
+        return sorted(found)
+
+    def make(
+        self,
+        cells: Sequence[Cell],
+        *,
+        processes: int = 1,
+        dask: str | None = None,
+        on_cell: Callable[[Cell], None] | None = None,
+    ) -> None:
+        """Run what is missing; each cell is kept as soon as it is done."""
+        todo = self.missing(cells)
+        # The longest first, so that no processor waits for one that began last.
+        todo.sort(key=lambda cell: cell.scheme != "all")
+        calls = (joblib.delayed(_timed)(cell) for cell in todo)
+        for cell, run, seconds in _results(calls, processes, dask):
+            self._write(cell, run, seconds)
+            if on_cell is not None:
+                on_cell(cell)
+
+    def _write(self, cell: Cell, run: SchemeRun, seconds: float) -> None:
+        content = {
+            "made_by": source_version(),
+            "seconds": round(seconds, 2),
+            "settings": cell.settings,
+            "run": asdict(run),
+        }
+        write_atomically(self.file(cell), json.dumps(content).encode())
+
+    def _read(self, cell: Cell) -> SchemeRun:
+        path = self.file(cell)
+        try:
+            run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["run"]
+            return SchemeRun(
+                **{name: run[name] for name in ("scheme", "seed", "draw", "worst_relative_gap")},
+                sampled=tuple(run["sampled"]),
+                devices=tuple(DeviceRecord(**device) for device in run["devices"]),
+                aggregations=tuple(AggregationRecord(**record) for record in run["aggregations"]),
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise SimulationError(f"{path} cannot be read: {error}") from error
+
+
+def _results(calls: Iterator[Any], processes: int, dask: str | None) -> Iterator[tuple[Cell, SchemeRun, float]]:
+    if processes == 1 and dask is None:
+        # In this process: the data set is loaded once, and Ctrl-C ends a run, not a pool.
+        for function, arguments, keywords in calls:
+            yield function(*arguments, **keywords)
+        return
+    yield from fan_out(calls, processes=processes, dask=dask)
+
+
+def _timed(cell: Cell) -> tuple[Cell, SchemeRun, float]:
+    begin = time.perf_counter()
+    run = run_cell(cell)
+    return cell, run, time.perf_counter() - begin

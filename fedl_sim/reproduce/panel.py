@@ -1,0 +1,68 @@
+"""One picture's worth of runs: a data set, N and S under several schemes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fedl_sim.reproduce.cell import Cell, cells_of
+from fedl_sim.reproduce.compared import EVERYONE
+from fedl_sim.reproduce.finished import Results
+from fedl_sim.reproduce.measures import curve, runs_by_seed
+from fedl_sim.reproduce.study import Scope
+from fedl_sim.reproduce.tables import Table
+
+__all__ = ["Panel", "curve_table", "panel_of"]
+
+# Nothing moves, and whoever chooses does not look at budgets of moving.
+_BLIND = ("random", "heuristic", "smart", "greedy:resemblance")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of the figure: a data set, N and S, with its cells."""
+
+    data_set: str
+    n_devices: int
+    sample_size: int
+    cells: tuple[Cell, ...]
+
+
+def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
+    """The cells of some schemes under a template's settings.
+
+    FedL on all nodes is one run whatever S is, on as many networks as the scope says, since nothing takes longer.
+    Where budgets of moving data change nothing, runs are shared by all budgets.
+    """
+    still = replace(template, realisation=replace(template.realisation, budget="loose"))
+    sampled = tuple(
+        cell
+        for scheme in schemes
+        if scheme != EVERYONE
+        for cell in cells_of(
+            still if scheme in _BLIND else template, schemes=(scheme,), seeds=scope.seeds, draws=scope.draws
+        )
+    )
+    n = template.realisation.n_devices
+    if n is None:
+        raise ValueError("an experiment names its number of devices")
+    all_nodes: tuple[Cell, ...] = ()
+    if EVERYONE in schemes:
+        same = replace(still, run=replace(template.run, sample_size=1))
+        all_nodes = cells_of(same, schemes=(EVERYONE,), seeds=scope.seeds[: scope.references])
+    return Panel(template.data_set, n, template.run.sample_size, sampled + all_nodes)
+
+
+def curve_table(panels: Sequence[Panel], schemes: Sequence[str], results: Results) -> Table:
+    """Every curve, one row for each aggregation of a seed (the mean over its draws)."""
+    columns = ("data_set", "n_devices", "sample_size", "scheme", "seed", "aggregation")
+    fields = ("accuracy", "loss", "processed", "moved", "cost")
+    rows: list[dict[str, str | int | float | None]] = []
+    for panel in panels:
+        for scheme in schemes:
+            runs = runs_by_seed(results, panel.cells, scheme)
+            values = {name: curve(runs, name) for name in fields} if runs else {}
+            for row, seed in enumerate(runs):
+                for k in range(values["accuracy"].shape[1]):
+                    key = (panel.data_set, panel.n_devices, panel.sample_size, scheme, seed, k)
+                    measured = {name: round(float(values[name][row, k]), 4) for name in fields}
+                    rows.append({**dict(zip(columns, key, strict=True)), **measured})
+    return Table("curves", "Every curve", (*columns, *fields), tuple(rows), bulk=True)

@@ -1,0 +1,94 @@
+"""The offloading solver beside the reference on the networks of the experiments: the same optimum, in how much time.
+
+`make bench-solver` is the thorough one; this shows it on the very networks that are trained on.
+"""
+
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.network.realisation import RealisationSettings, realise
+from fedl_sim.randomness import stream
+from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.compared import COLOURS
+from fedl_sim.reproduce.study import Drawing, Report, Scope, Study
+from fedl_sim.reproduce.tables import Table
+from sampler.base import SamplingProblem
+from sampler.baselines import sample_randomly
+from solver import Plan, Schedule, plan_offloading
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["solver_study"]
+
+RATIO = "CVXPY's time over ours"
+
+
+def solver_study(template: Cell, scope: Scope) -> Study:
+    """Random sets of S = 6 on realisations of growing size; nothing is trained."""
+    data_set = "digits" if scope.quick else "mnist"
+    sizes = (50, 100) if scope.quick else (100, 200, 400, 800)
+
+    def report(_: object) -> Report:
+        rows = [
+            _row(replace(template.realisation, n_devices=n, budget=budget), template, data_set, scope.seeds)
+            for n in sizes
+            for budget in ("loose", "tight", "scarce")
+        ]
+        return Report((_table(rows, scope.seeds),), {"solver": Drawing(5.0, 3.6, lambda figure: _draw(figure, rows))})
+
+    return Study("solver", (), report)
+
+
+def _row(
+    settings: RealisationSettings, template: Cell, data_set: str, seeds: tuple[int, ...]
+) -> dict[str, str | int | float | None]:
+    data = load_data_set(data_set)
+    run = replace(template.run, sample_size=6)
+    fast: list[Plan] = []
+    reference: list[Plan] = []
+    for seed in seeds:
+        realisation = realise(settings, data, seed)
+        period = run.training.aggregation_period
+        problem = SamplingProblem.of(Schedule.of(realisation.network), run.sample_size, horizon=period)
+        sampled = sample_randomly(problem, stream(seed, "sample", "random", 0)).sampled
+        plan_offloading(realisation.network, sampled, horizon=1)  # compiled code loads once
+        fast.append(plan_offloading(realisation.network, sampled, horizon=period))
+        reference.append(plan_offloading(realisation.network, sampled, horizon=period, method="cvxpy"))
+    differences = [
+        abs(a.steps[0].objective - b.steps[0].objective) / b.steps[0].objective
+        for a, b in zip(fast, reference, strict=True)
+    ]
+    ratios = [b.seconds / a.seconds for a, b in zip(fast, reference, strict=True)]
+    return {
+        "N": settings.n_devices,
+        "budget": settings.budget,
+        "transfers in the first step": float(np.mean([plan.steps[0].source.size for plan in fast])),
+        "worst gap proved": max(plan.relative_gap or 0.0 for plan in fast),
+        "largest difference of the first step": max(differences),
+        RATIO: median(ratios),
+    }
+
+
+def _table(rows: list[dict[str, str | int | float | None]], seeds: tuple[int, ...]) -> Table:
+    return Table(
+        "solver",
+        f"Optimised offloading of random sets (S = 6), {len(seeds)} networks a row: fast solver against CVXPY",
+        tuple(rows[0]),
+        tuple(rows),
+    )
+
+
+def _draw(figure: "Figure", rows: list[dict[str, str | int | float | None]]) -> None:
+    axes = figure.subplots()
+    for colour, budget in zip(COLOURS, dict.fromkeys(row["budget"] for row in rows), strict=False):
+        line = [row for row in rows if row["budget"] == budget]
+        sizes, ratios = (np.array([row[name] for row in line], np.float64) for name in ("N", RATIO))
+        axes.plot(sizes, ratios, "o-", color=colour, label=str(budget))
+    axes.set(xlabel="devices", ylabel=RATIO, yscale="log", title="A period of five steps, S = 6")
+    axes.legend(title="budgets")
+    axes.grid(alpha=0.3)

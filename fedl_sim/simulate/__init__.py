@@ -1,0 +1,1 @@
+"""`fedsift simulate`: schemes compared over seeds and draws."""

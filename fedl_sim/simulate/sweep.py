@@ -1,0 +1,183 @@
+"""An experiment: schemes × seeds × draws, fanned out over processes, with one answer whatever their number."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+import joblib
+
+from fedl_sim.data.datasets import DataSet, load_data_set
+from fedl_sim.engines.base import Engine
+from fedl_sim.engines.factory import make_engine
+from fedl_sim.loop.loop import RunSettings, run_scheme
+from fedl_sim.loop.records import AggregationRecord, SchemeRun
+from fedl_sim.loop.schemes import find_scheme, scheme_names
+from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
+from fedl_sim.simulate.summary import SchemeSummary, summarise
+
+__all__ = [
+    "Experiment",
+    "ExperimentSettings",
+    "Job",
+    "Progress",
+    "experiment_document",
+    "jobs_of",
+    "run_job",
+    "simulate",
+]
+
+
+@dataclass(frozen=True)
+class ExperimentSettings:
+    """Everything that decides an experiment's result.
+
+    Attributes:
+        data_set: see `fedl_sim.data.datasets`.
+        model: cnn, mlp or softmax; None takes softmax for digits and cnn for the others.
+        engine: compiled or torch.
+        realisation: how networks are drawn.
+        run: how long, how many devices, how they train.
+        schemes: names, see `fedl_sim.loop.schemes.find_scheme`.
+        seeds: one realisation each.
+        target: accuracy whose reaching is timed.
+    """
+
+    data_set: str = "digits"
+    model: str | None = None
+    engine: str = "compiled"
+    realisation: RealisationSettings = field(default_factory=RealisationSettings)
+    run: RunSettings = field(default_factory=RunSettings)
+    schemes: tuple[str, ...] = field(default_factory=scheme_names)
+    seeds: tuple[int, ...] = (0,)
+    target: float = 0.85
+
+    def __post_init__(self) -> None:
+        if not self.schemes or not self.seeds:
+            raise ValueError("an experiment needs at least one scheme and one seed")
+        if len(set(self.schemes)) != len(self.schemes) or len(set(self.seeds)) != len(self.seeds):
+            raise ValueError("a scheme or a seed is named twice")
+        for name in self.schemes:
+            find_scheme(name)
+
+    @property
+    def model_name(self) -> str:
+        """The model in use."""
+        return self.model or ("softmax" if self.data_set == "digits" else "cnn")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one scheme."""
+
+    seed: int
+    scheme: str
+    draw: int
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What came out."""
+
+    settings: ExperimentSettings
+    runs: tuple[SchemeRun, ...]
+    summaries: tuple[SchemeSummary, ...]
+
+
+Progress = Callable[[Job, int], None]
+
+
+def jobs_of(settings: ExperimentSettings) -> tuple[Job, ...]:
+    """List the runs, seed by seed."""
+    return tuple(
+        Job(seed, name, draw)
+        for seed in settings.seeds
+        for name in settings.schemes
+        for draw in range(find_scheme(name).draws)
+    )
+
+
+def simulate(settings: ExperimentSettings, *, processes: int = 1, progress: Progress | None = None) -> Experiment:
+    """Run an experiment.
+
+    Args:
+        settings: what to run.
+        processes: how many runs at a time; the result does not depend on it.
+        progress: called with a job and the number of its aggregations done since the last call.
+    """
+    jobs = jobs_of(settings)
+    runs: list[SchemeRun | None] = [None] * len(jobs)
+    for index, run in _run_all(settings, jobs, processes, progress):
+        runs[index] = run
+    done = tuple(run for run in runs if run is not None)
+    return Experiment(settings, done, summarise(done, settings.target))
+
+
+def experiment_document(experiment: Experiment) -> dict[str, Any]:
+    """Return the experiment as plain JSON values."""
+    # How many threads trained does not belong to the result, which is the same for any number.
+    settings = dataclasses.asdict(experiment.settings)
+    del settings["run"]["threads"]
+    return {
+        "fedsift": version("fedsift"),
+        "settings": settings | {"model": experiment.settings.model_name},
+        "summaries": [dataclasses.asdict(summary) for summary in experiment.summaries],
+        "runs": [dataclasses.asdict(run) for run in experiment.runs],
+    }
+
+
+def _run_all(
+    settings: ExperimentSettings, jobs: tuple[Job, ...], processes: int, progress: Progress | None
+) -> Iterator[tuple[int, SchemeRun]]:
+    if processes <= 1:
+        for index, job in enumerate(jobs):
+            yield index, run_job(settings, job, progress)
+        return
+    parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
+    for index, run in parallel(joblib.delayed(_run_indexed)(settings, i, job) for i, job in enumerate(jobs)):
+        if progress is not None:
+            progress(jobs[index], settings.run.aggregations)
+        yield index, run
+
+
+def _run_indexed(settings: ExperimentSettings, index: int, job: Job) -> tuple[int, SchemeRun]:
+    return index, run_job(settings, job)
+
+
+def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = None) -> SchemeRun:
+    """Run one scheme on one realisation; data sets, realisations and engines are kept for the next."""
+    data = _data_set(settings.data_set)
+    realisation = _realisation(settings.realisation, settings.data_set, job.seed)
+
+    def tell(record: AggregationRecord) -> None:
+        if progress is not None and record.aggregation > 0:
+            progress(job, 1)
+
+    return run_scheme(
+        find_scheme(job.scheme),
+        realisation,
+        data,
+        _engine(settings.engine, settings.model_name, settings.data_set),
+        settings.run,
+        seed=job.seed,
+        draw=job.draw,
+        on_aggregation=tell,
+    )
+
+
+# A process runs many jobs on few data sets and realisations; these keep the last ones at hand.
+@lru_cache(maxsize=1)
+def _data_set(name: str) -> DataSet:
+    return load_data_set(name)
+
+
+@lru_cache(maxsize=2)
+def _realisation(settings: RealisationSettings, data_set: str, seed: int) -> Realisation:
+    return realise(settings, _data_set(data_set), seed)
+
+
+@lru_cache(maxsize=1)
+def _engine(engine: str, model: str, data_set: str) -> Engine:
+    return make_engine(engine, model, _data_set(data_set))

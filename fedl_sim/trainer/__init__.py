@@ -1,0 +1,1 @@
+"""The worker's child process, which trains parts of validations."""

@@ -1,0 +1,1 @@
+"""The branch search of Sec. IV-C."""

@@ -1,0 +1,113 @@
+"""Whose data the sampled devices would train on: an estimate in closed form of what offloading brings them.
+
+Training at step t uses D_i(t), so what counts is the mean over t of what a device holds. Let q_k be the number of
+sampled devices that sender k reaches, and suppose that it treats them alike: a link k → i then carries in every step
+the share s_ki = min(1, Ψ_k/(D_k ψ_ki))/q_k of k's data, and of the data that is new to i, D_k(1 − λ_ki), the part 1 −
+(1 − s_ki)^t has come by step t (eqs. 7, 8, 11 and 12). What arrives is scaled down to what i can take, min(t·θ_i,
+P_i/p_i − D_i) by eqs. (9) and (10); sampled devices send nothing (eq. 13). The means over t have closed forms.
+
+`docs/sampling.md` measures that it predicts as well as solving every step would. Conditions are those of the first
+step.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.base import SamplingProblem
+from sampler.kernels.pool import pool
+from sampler.objectives.reach import mean_reach, mean_room, sendable_share
+from solver.network import Network
+from solver.validation import frozen
+
+__all__ = ["Holdings", "Pooled"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """What each of m sets holds, with h_k its datapoints that come from device k.
+
+    Attributes:
+        amount: Σ_k h_k; shape (m,).
+        sums: Σ_k h_k·features_k; shape (m, width of the features).
+        squares: Σ_k weight_k·h_k²; shape (m,).
+    """
+
+    amount: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Holdings:
+    """The estimate for one network.
+
+    Attributes:
+        network: whose devices and links.
+        horizon: T; 0 means no offloading.
+        features: one row for each device, summed up over the data held.
+        weight: one number for each device, see `Pooled.squares`.
+    """
+
+    network: Network
+    horizon: int
+    features: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, problem: SamplingProblem, features: NDArray[np.float64], weight: NDArray[np.float64] | None = None
+    ) -> "Holdings":
+        """The estimate for a sampling problem."""
+        network = problem.schedule.network
+        horizon = problem.horizon if problem.offloading else 0
+        return cls(network, horizon, features, np.zeros(len(network)) if weight is None else weight)
+
+    @cached_property
+    def _share(self) -> NDArray[np.float64]:
+        """s_ki of a sender with one sampled receiver."""
+        return sendable_share(self.network) if self.horizon else np.zeros(len(self.network.links))
+
+    @cached_property
+    def _fresh(self) -> NDArray[np.float64]:
+        links = self.network.links
+        fresh: NDArray[np.float64] = self.network.devices.data[links.source] * (1.0 - links.similarity)
+        return fresh
+
+    @cached_property
+    def _room(self) -> NDArray[np.float64]:
+        return mean_room(self.network.devices, self.horizon)
+
+    @cached_property
+    def _once(self) -> NDArray[np.float64]:
+        return mean_reach(self._share, self.horizon)
+
+    @cached_property
+    def _twice(self) -> NDArray[np.float64]:
+        return mean_reach(self._share / 2, self.horizon)
+
+    def pool(self, sets: NDArray[np.int64]) -> Pooled:
+        """Return what each row of `sets` would hold."""
+        m = len(sets)
+        found = Pooled(np.empty(m), np.empty((m, self.features.shape[1])), np.empty(m))
+        # All inputs read-only: numba would compile the kernel anew for any other mixture.
+        pool(
+            frozen(sets),
+            self.network.incoming,
+            self.network.links.source,
+            frozen(self._share),
+            frozen(self._once),
+            frozen(self._twice),
+            frozen(self._fresh),
+            self.network.devices.data,
+            frozen(self._room),
+            self.horizon,
+            frozen(self.features),
+            frozen(self.weight),
+            found.amount,
+            found.sums,
+            found.squares,
+        )
+        return found

@@ -1,0 +1,1 @@
+"""Searches for a good set under a stated objective."""

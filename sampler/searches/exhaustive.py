@@ -1,0 +1,34 @@
+"""Exhaustive search: the best of all sets, for networks small enough to try them."""
+
+from itertools import chain, combinations
+from math import comb
+
+import numpy as np
+
+from sampler.base import SamplingProblem, Selection
+from sampler.errors import TooManySetsError
+from sampler.objectives.base import Objective
+from sampler.searches.lazy import best_row
+from sampler.searches.marginal import with_marginal_scores
+
+__all__ = ["MOST_SETS", "sample_exhaustively"]
+
+MOST_SETS = 100_000
+
+
+def sample_exhaustively(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+    """Try every set of a small network; a score is what the set would lose without the device.
+
+    Raises:
+        TooManySetsError: there are more than `MOST_SETS` sets.
+    """
+    size, n = problem.sample_size, len(problem.candidates)
+    count = comb(n, size)
+    if count > MOST_SETS:
+        raise TooManySetsError(n, size, count, MOST_SETS)
+    # Chance breaks ties: the order of the sets is the only thing it decides.
+    candidates = generator.permutation(problem.candidates)
+    flat = chain.from_iterable(combinations(candidates.tolist(), size))
+    sets = np.fromiter(flat, np.int64, count * size).reshape(count, size)
+    best, value = best_row(objective, sets)
+    return with_marginal_scores(objective, sets[best], value, guarantee=1.0)

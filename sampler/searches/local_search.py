@@ -1,0 +1,102 @@
+"""Local search: from greedy and random sets, swap a sampled device for another while the objective gains by it."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.base import SamplingProblem, Selection
+from sampler.objectives.base import Objective
+from sampler.objectives.remembered import Optimistic, Remembered
+from sampler.searches.greedy import grow, proven_share
+from sampler.searches.lazy import best_row
+from sampler.searches.marginal import with_marginal_scores
+
+__all__ = ["improve", "sample_by_local_search"]
+
+# Sets looked at in a round of swaps at the most: among more devices, the most promising come first.
+_SWAPS = 20_000
+# Random starts share about this many swaps of a round, so that small networks get several and large ones none.
+_STARTING_SWAPS = 4_000
+_MOST_STARTS = 10
+# Two swaps at once are tried where there are at most this many: they lead out of most local optima.
+_DOUBLE_SWAPS = 1_000
+_MOST_ROUNDS = 100
+# A swap has to gain more than rounding can.
+_LEAST_GAIN = 1e-10
+
+
+def sample_by_local_search(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+    """Swap devices of greedy and random sets while that gains; a score is what the set would lose without it."""
+    candidates = generator.permutation(problem.candidates)
+    known = objective if objective.cheap else Remembered(objective)
+    starts = _starts(known, candidates, problem.sample_size, generator)
+    found = [improve(known, start, candidates) for start in starts]
+    # Of equal values the first, the greedy start's, is kept.
+    sampled, value = max(found, key=lambda one: one[1])
+    guarantee = proven_share(objective, sampled, candidates) if objective.submodular else None
+    return with_marginal_scores(known, sampled, value, guarantee)
+
+
+def _starts(
+    objective: Objective, candidates: NDArray[np.int64], size: int, generator: np.random.Generator
+) -> list[NDArray[np.int64]]:
+    """Return the greedy set, and random ones as far as swapping them is affordable.
+
+    Where values are dear, random sets are first improved by their bounds, and what comes out is a start.
+    """
+    swaps = size * (len(candidates) - size)
+    count = min(_MOST_STARTS, _STARTING_SWAPS // swaps) if swaps else 0
+    sets = [generator.choice(candidates, size, replace=False) for _ in range(count)]
+    if not objective.cheap:
+        bounds = Optimistic(objective)
+        sets = [improve(bounds, start, candidates)[0] for start in [grow(bounds, candidates, size)[0], *sets]]
+        sets = list({tuple(np.sort(one).tolist()): one for one in sets}.values())
+    return [grow(objective, candidates, size)[0], *sets]
+
+
+def improve(
+    objective: Objective, sampled: NDArray[np.int64], candidates: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], float]:
+    """Make the best swap until none gains, nor any of two at once where these are few; return the set and its value."""
+    value = objective.value(sampled)
+    for _ in range(_MOST_ROUNDS):
+        rest = candidates[~np.isin(candidates, sampled)]
+        for sets in (_swapped(sampled, _promising(objective, sampled, rest)), _swapped_twice(sampled, rest)):
+            best, found = best_row(objective, sets) if len(sets) else (-1, -np.inf)
+            if found > value + _LEAST_GAIN * max(abs(value), 1.0):
+                sampled, value = sets[best], found
+                break
+        else:
+            break
+    return sampled, value
+
+
+def _promising(objective: Objective, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    limit = max(_SWAPS // len(sampled), 1)
+    if len(rest) <= limit:
+        return rest
+    return rest[np.argsort(-objective.extended(sampled, rest), kind="stable")[:limit]]
+
+
+def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a row for each way to put one of `rest` in one sampled device's place."""
+    size = len(sampled)
+    sets = np.repeat(sampled[None], size * len(rest), axis=0)
+    sets[np.arange(len(sets)), np.repeat(np.arange(size), len(rest))] = np.tile(rest, size)
+    return sets
+
+
+def _swapped_twice(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a row for each way to put two of `rest` in two sampled devices' places, none if that is too many."""
+    size = len(sampled)
+    if comb(size, 2) * comb(len(rest), 2) > _DOUBLE_SWAPS:
+        return np.empty((0, size), np.int64)
+    rows = []
+    for out in combinations(range(size), 2):
+        for one in combinations(rest, 2):
+            row = sampled.copy()
+            row[list(out)] = one
+            rows.append(row)
+    return np.array(rows, np.int64).reshape(-1, size)

@@ -1,0 +1,97 @@
+"""API keys, ownership and where the server may listen."""
+
+import concurrent.futures
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.app.conftest import free_port, running_server
+from tests.support.requests import random_request
+
+
+def fedsift(folder: Path, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    environment = {
+        **os.environ,
+        "FEDSIFT_DATABASE_URL": f"sqlite:///{folder}/fedsift.db",
+        **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()},
+    }
+    command = [sys.executable, "-c", "from app.cli import main; main()", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+
+
+def make_key(folder: Path, name: str) -> dict[str, str]:
+    made: dict[str, str] = json.loads(fedsift(folder, "keys", "create", name, "--json").stdout)
+    return made
+
+
+def test_without_keys_only_this_machine_is_served(tmp_path: Path) -> None:
+    refused = fedsift(tmp_path, "serve", "--host", "0.0.0.0", "--port", str(free_port()))
+    assert refused.returncode == 2
+    assert "fedsift keys create" in refused.stderr
+
+
+def test_keys_are_needed_and_runs_belong_to_them(tmp_path: Path) -> None:
+    one, two = make_key(tmp_path, "one"), make_key(tmp_path, "two")
+    with running_server(tmp_path, auth="required") as server, server.client() as client:
+        cases: list[dict[Any, Any]] = [{}, {"x-api-key": "fsk_wrong"}, {b"x-api-key": b"\xff"}]
+        for headers in cases:
+            answer = client.get("/v1/runs", headers=headers)
+            assert answer.status_code == 401
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert "www-authenticate" in answer.headers
+        assert client.get("/healthz").status_code == 200
+        mine, theirs = {"x-api-key": one["key"]}, {"x-api-key": two["key"]}
+        run = client.post("/v1/runs", json=random_request(1, 10), headers=mine).headers["location"]
+        assert client.get(run, headers=mine).status_code == 200
+        assert client.get(run, headers=theirs).status_code == 404
+        assert client.delete(run, headers=theirs).status_code == 404
+        assert client.get("/v1/runs", headers=theirs).json() == {"runs": []}
+        aggregation = {"aggregation": 1, "gradient_norm": 1.0}
+        assert client.post(f"{run}/aggregations", json=aggregation, headers=theirs).status_code == 404
+        assert client.get(f"{run}/aggregations/0", headers=theirs).status_code == 404
+        assert one["key"] not in server.log.read_text()
+
+
+def test_a_key_with_too_much_under_way_waits_while_others_are_served(tmp_path: Path) -> None:
+    one, two = make_key(tmp_path, "one"), make_key(tmp_path, "two")
+    slow = random_request(2, 60, horizon=400, sample_size=10, solver="cvxpy", time_limit=3)
+    settings = {"auth": "required", "key_concurrency": "1", "threads": "2", "retry_after": "7"}
+    with running_server(tmp_path, **settings) as server, server.client() as client:
+        mine, theirs = {"x-api-key": one["key"]}, {"x-api-key": two["key"]}
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            job = pool.submit(client.post, "/v1/plans", json=slow, headers=mine)
+            while "fedsift_admitted 1.0" not in client.get("/metrics").text:
+                time.sleep(0.01)
+            refused = client.post("/v1/plans", json=random_request(1, 10), headers=mine)
+            served = client.post("/v1/plans", json=random_request(1, 10), headers=theirs)
+            assert not job.done()
+            assert job.result().status_code == 200
+        assert refused.status_code == 429
+        assert refused.headers["retry-after"] == "7"
+        assert refused.json()["type"] == "urn:fedsift:problem:too-many-requests"
+        assert served.status_code == 200
+        assert client.post("/v1/plans", json=random_request(1, 10), headers=mine).status_code == 200
+
+
+def test_only_digests_are_kept(tmp_path: Path) -> None:
+    key = make_key(tmp_path, "one")["key"]
+    with sqlite3.connect(tmp_path / "fedsift.db") as database:
+        rows = repr(database.execute("SELECT * FROM api_keys").fetchall())
+    database.close()
+    assert key not in rows
+    assert key.removeprefix("fsk_") not in rows
+
+
+def test_keys_are_listed_and_revoked(tmp_path: Path) -> None:
+    key = make_key(tmp_path, "one")
+    listed = json.loads(fedsift(tmp_path, "keys", "list", "--json").stdout)
+    assert [(row["id"], row["name"]) for row in listed] == [(key["id"], "one")]
+    assert "one" in fedsift(tmp_path, "keys", "list").stdout
+    assert fedsift(tmp_path, "keys", "revoke", key["id"]).returncode == 0
+    assert fedsift(tmp_path, "keys", "revoke", key["id"]).returncode == 1
+    assert json.loads(fedsift(tmp_path, "keys", "list", "--json").stdout) == []

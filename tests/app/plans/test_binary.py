@@ -1,0 +1,107 @@
+"""The binary route: the same plan as JSON's, and no archive that can hurt."""
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from solver import load_network, save_network
+from solver.instances import random_network
+from tests.support.requests import as_request
+
+HEADERS = {"content-type": "application/vnd.fedsift.npz"}
+NETWORK = random_network(np.random.default_rng(5), 30)
+PARAMETERS: dict[str, Any] = {"sample_size": 4, "horizon": 7}
+
+
+def archive(folder: Path, *, compressed: bool = False, **changes: Any) -> bytes:
+    save_network(NETWORK, folder / "network.npz")
+    with np.load(folder / "network.npz") as file:
+        arrays = {name: file[name] for name in file.files}
+    arrays["parameters"] = np.frombuffer(json.dumps(PARAMETERS).encode(), np.uint8)
+    arrays |= changes
+    stream = io.BytesIO()
+    (np.savez_compressed if compressed else np.savez)(stream, **{k: v for k, v in arrays.items() if v is not None})
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["plain", "compressed"])
+def test_arrays_say_the_same_as_json(client: httpx.Client, tmp_path: Path, form: str) -> None:
+    expected = client.post("/v1/plans", json=as_request(NETWORK, **PARAMETERS)).json()
+    answer = client.post(
+        "/v1/plans/binary", content=archive(tmp_path, compressed=form == "compressed"), headers=HEADERS
+    )
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == HEADERS["content-type"]
+    with np.load(io.BytesIO(answer.content), allow_pickle=False) as found:
+        summary = json.loads(found["summary"].tobytes())
+        assert found["sampled"].tolist() == expected["sampled"]
+        assert found["scores"].tolist() == expected["scores"]
+        assert summary["objective"] == expected["objective"]
+        offsets = found["offsets"]
+        for t, step in enumerate(expected["steps"]):
+            part = slice(offsets[t], offsets[t + 1])
+            assert summary["steps"][t]["objective"] == step["objective"]
+            assert found["received"][t].tolist() == step["received"]
+            assert found["sampled_data"][t].tolist() == step["sampled_data"]
+            for name, column in step["transfers"].items():
+                assert found[name][part].tolist() == column
+    assert len(load_network(tmp_path / "network.npz")) == 30
+
+
+def announcing(shape: str) -> bytes:
+    """An array whose header asks for more than there is."""
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
+
+
+def zipped(entries: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, text in entries.items():
+            file.writestr(name, text)
+    return stream.getvalue()
+
+
+def test_no_archive_can_hurt(client: httpx.Client, tmp_path: Path) -> None:
+    good = archive(tmp_path)
+    objects = np.array([{"a": 1}], dtype=object)
+    bad_value = NETWORK.devices.data.copy()
+    bad_value[3] = np.nan
+    cases = {
+        "not a zip": (b"hello", 400),
+        "cut short": (good[:-50], 400),
+        "flipped bytes": (good[:300] + bytes(255 - b for b in good[300:400]) + good[400:], 400),
+        "pickled objects": (archive(tmp_path, data=objects), 400),
+        "a bare pickle": (zipped({"data.npy": pickle.dumps([1])}), 400),
+        "asks for memory": (zipped({"data.npy": announcing("(1000000000000,)")}), 400),
+        "asks for a negative": (zipped({"data.npy": announcing("(-1,)")}), 400),
+        "a bomb": (zipped({"data.npy": b"\0" * 600_000_000}), 413),
+        "many entries": (zipped({f"{i}.npy": b"" for i in range(1000)}), 413),
+        "strings": (archive(tmp_path, data=np.array(["a"] * 30)), 400),
+        "three dimensions": (archive(tmp_path, data=np.zeros((2, 2, 2))), 400),
+        "nothing in it": (zipped({}), 422),
+        "a missing array": (archive(tmp_path, similarity=None), 422),
+        "NaN": (archive(tmp_path, data=bad_value), 422),
+        "floats for indices": (archive(tmp_path, source=NETWORK.links.source.astype(float)), 422),
+        "an index too large": (archive(tmp_path, source=NETWORK.links.source + 2**62), 422),
+        "one entry less": (archive(tmp_path, data=NETWORK.devices.data[1:]), 422),
+        "matrices asked for": (
+            archive(tmp_path, parameters=np.frombuffer(b'{"sample_size":1,"horizon":1,"output":"matrix"}', np.uint8)),
+            422,
+        ),
+        "no parameters": (archive(tmp_path, parameters=np.frombuffer(b"x", np.uint8)), 400),
+        "parameters of another kind": (archive(tmp_path, parameters=np.zeros((2, 2))), 400),
+    }
+    for name, (body, status) in cases.items():
+        answer = client.post("/v1/plans/binary", content=body, headers=HEADERS)
+        assert answer.status_code == status, (name, answer.text)
+        assert answer.headers["content-type"] == "application/problem+json", name
+        assert len(answer.content) < 4000
+    assert client.post("/v1/plans/binary", content=good, headers=HEADERS).status_code == 200

@@ -1,0 +1,162 @@
+"""POST /v1/plans against what it must be: constraints from the request, objectives from CVXPY."""
+
+import gzip
+import json
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from tests.support.requests import check_plan, dense, matrix_of, random_request
+
+
+def plan(client: httpx.Client, request: dict[str, Any]) -> dict[str, Any]:
+    answer = client.post("/v1/plans", json=request)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.mark.parametrize("budgets", ["loose", "tight", "scarce"])
+@pytest.mark.parametrize("sampler", ["greedy", "heuristic", "random"])
+def test_a_plan_keeps_every_constraint_of_the_request(client: httpx.Client, sampler: str, budgets: str) -> None:
+    request = random_request(1, 20, budgets=budgets, sampler=sampler)
+    answer = plan(client, request)
+    check_plan(request, answer)
+    assert answer["kind"] == "plan"
+    assert answer["status"] == "optimal"
+    assert 0 <= answer["relative_gap"] <= 1e-6
+    assert set(answer["timing_ms"]) == {"parse", "sample", "solve"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fast_solver_answers_cvxpys_objective(client: httpx.Client, seed: int) -> None:
+    request = random_request(seed, 15, sampler="random", seed=seed)
+    fast = plan(client, request)
+    reference = plan(client, {**request, "solver": "cvxpy"})
+    assert fast["sampled"] == reference["sampled"]
+    check_plan(request, reference)
+    # Steps follow one another, so that only the first solves the very same problem in both.
+    np.testing.assert_allclose(fast["steps"][0]["objective"], reference["steps"][0]["objective"], rtol=1e-6)
+    np.testing.assert_allclose(fast["objective"], reference["objective"], rtol=1e-5)
+
+
+def test_matrices_in_and_out_say_the_same_as_links(client: httpx.Client) -> None:
+    request = random_request(3, 12)
+    sparse = plan(client, request)
+    full = plan(client, {**dense(request), "output": "matrix"})
+    assert sparse["sampled"] == full["sampled"]
+    for one, other in zip(sparse["steps"], full["steps"], strict=True):
+        np.testing.assert_allclose(matrix_of(one, 12), matrix_of(other, 12), atol=1e-12)
+
+
+def test_a_schedule_changes_what_holds(client: httpx.Client) -> None:
+    request = random_request(4, 15, sampled=[0, 1, 2])
+    nothing = {"step": 3, "devices": {"transmit_budget": [0.0] * 15}}
+    answer = plan(client, {**request, "schedule": [nothing]})
+    moved = [sum(step["received"]) for step in answer["steps"]]
+    assert min(moved[:2]) > 0
+    assert max(moved[2:]) == 0
+
+
+def test_a_fixed_set_and_a_limited_one(client: httpx.Client) -> None:
+    fixed = plan(client, random_request(5, 15, sampled=[7, 2, 11]))
+    assert fixed["sampled"] == [7, 2, 11]
+    assert fixed["scores"] == []
+    limited = plan(client, random_request(5, 15, eligible=[3, 4, 5, 6]))
+    assert set(limited["sampled"]) <= {3, 4, 5, 6}
+    assert len(limited["scores"]) == 3
+
+
+def test_label_counts_are_a_matrix_with_a_row_per_device(client: httpx.Client) -> None:
+    request = random_request(5, 15)
+    columns = request["network"]["devices"]
+    rng = np.random.default_rng(0)
+    columns["label_counts"] = rng.integers(0, 50, (15, 4)).tolist()
+    check_plan(request, plan(client, request))
+    for counts, pointer, reason in (
+        ([[1.0, 2.0]] * 14, "/network/devices/label_counts", "must have shape 15×?, has 14×2"),
+        ([[1.0]] * 14 + [[1.0, 2.0]], "/network/devices/label_counts", "must have rows of equal length"),
+        ([[1.0, 2.0]] * 14 + [[1.0, -2.0]], "/network/devices/label_counts/14/1", "must be 0 or from 1e-12 to 1e+12"),
+    ):
+        columns["label_counts"] = counts
+        answer = client.post("/v1/plans", json=request)
+        assert answer.status_code == 422
+        assert answer.json()["errors"] == [{"pointer": pointer, "detail": reason}]
+
+
+def test_a_seed_decides(client: httpx.Client) -> None:
+    drawn = [plan(client, random_request(6, 30, sampler="random", seed=seed))["sampled"] for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != drawn[2]
+
+
+@pytest.mark.parametrize("solver", ["fast", "cvxpy"])
+def test_a_time_limit_still_gives_a_feasible_plan(client: httpx.Client, solver: str) -> None:
+    request = random_request(7, 40, horizon=200, sample_size=8, time_limit=1e-9, solver=solver)
+    request["network"]["topology"]["transmit_cost"] = [
+        0.01 * cost for cost in request["network"]["topology"]["transmit_cost"]
+    ]
+    answer = plan(client, request)
+    check_plan(request, answer)
+    assert answer["status"] == "time_limit"
+    assert 1e-6 < answer["relative_gap"] < 1
+
+
+def test_a_dry_run_diagnoses(client: httpx.Client) -> None:
+    request = random_request(8, 10, dry_run=True)
+    columns = request["network"]["devices"]
+    columns["data"][0] = 0.0
+    columns["processing_capacity"][1] = 1.0
+    columns["receive_capacity"][2] = 0.0
+    columns["transmit_budget"][3] = 0.0
+    answer = client.post("/v1/plans", json=request).json()
+    assert answer["kind"] == "diagnosis"
+    assert answer["feasible"]
+    assert answer["eligible"] == 8
+    assert [one["device"] for one in answer["obstacles"]] == [0, 1]
+    assert answer["tight"]["receiving"]["devices"] == [2]
+    assert 3 in answer["tight"]["transmitting"]["devices"]
+    assert answer["connectivity"]["components"] == 1
+
+
+def test_an_infeasible_request_names_devices_and_reasons(client: httpx.Client) -> None:
+    request = random_request(9, 10, sample_size=9)
+    request["network"]["devices"]["data"][4] = 0.0
+    request["network"]["devices"]["processing_capacity"][6] = 1.0
+    answer = client.post("/v1/plans", json=request)
+    assert answer.status_code == 422
+    problem = answer.json()
+    assert problem["type"] == "urn:fedsift:problem:infeasible"
+    assert [one["device"] for one in problem["devices"]] == [4, 6]
+    assert problem["devices"][0]["reason"] == "holds no data"
+    fixed = client.post("/v1/plans", json={**request, "sample_size": 1, "sampled": [6]})
+    assert fixed.status_code == 422
+    assert fixed.json()["devices"][0]["device"] == 6
+
+
+def test_gzip_is_read(client: httpx.Client) -> None:
+    request = random_request(10, 10)
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    packed = gzip.compress(json.dumps(request).encode())
+    halves = gzip.compress(json.dumps(request).encode()[:100]) + gzip.compress(json.dumps(request).encode()[100:])
+    for body in (packed, halves):
+        answer = client.post("/v1/plans", content=body, headers=headers)
+        assert answer.status_code == 200
+        check_plan(request, answer.json())
+
+
+def test_a_sampler_that_searches_tells_why_it_picked_each(client: httpx.Client) -> None:
+    request = random_request(4, 30, sampler="random_branch", sample_size=4)
+    plan = client.post("/v1/plans", json=request).json()
+    assert [pick["device"] for pick in plan["trace"]] == plan["sampled"]
+    first, *later = plan["trace"]
+    assert "previous" not in first
+    assert [pick["previous"] for pick in later] == plan["sampled"][:-1]
+    for pick in plan["trace"]:
+        assert pick["device"] in pick["candidates"]
+        assert pick["score"] == max(pick["candidate_scores"])
+    run = client.post("/v1/runs", json=request).json()
+    assert run["trace"] == plan["trace"]
+    assert "trace" not in client.post("/v1/plans", json=random_request(4, 30, sampler="greedy")).json()

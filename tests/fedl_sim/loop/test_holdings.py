@@ -1,0 +1,84 @@
+"""Datapoints that really move agree with eqs. (7) and (8) within sampling error."""
+
+import numpy as np
+import pytest
+
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.loop.holdings import Holdings, Transfer
+from fedl_sim.network.partition import Partition, partition_by_labels
+from fedl_sim.network.similarity import similar_radius
+
+DIGITS = load_data_set("digits").train
+
+
+def holdings(seed: int = 0, quantile: float = 0.3) -> Holdings:
+    generator = np.random.default_rng(seed)
+    partition = partition_by_labels(DIGITS, 12, generator, mean_datapoints=80)
+    return Holdings(DIGITS, partition, [0, 1], similar_radius(DIGITS, generator, quantile=quantile))
+
+
+def test_sending_everything_leaves_nothing_useful() -> None:
+    held = holdings()
+    before = len(held.data(0))
+    first = held.move([Transfer(5, 0, 1.0)], [2.0], seed=0, scheme="s", step=1)
+    again = held.move([Transfer(5, 0, 1.0)], [2.0], seed=0, scheme="s", step=2)
+    assert first.useful == (~holdings().covered(5, 0)).sum() > 0
+    assert (again.useful, again.sent) == (0, first.sent)
+    assert first.transmit_cost == 2.0 * first.sent
+    assert len(held.data(0)) == before + first.useful
+    assert held.covered(5, 0).all()
+
+
+def test_useful_data_and_coverage_follow_the_recursion() -> None:
+    """E[useful] = Φ D (1−Λ) and Λ ← Λ + (1−Λ)Φ, over many seeds and several steps, within 4 deviations."""
+    fractions = [0.3, 0.2, 0.5]
+    # A sender that shares some of its data with the receiver, not all.
+    source = next(k for k in range(2, 12) if 0.2 < holdings().covered(k, 1).mean() < 0.8)
+    base = holdings().covered(source, 1).copy()
+    data, runs = len(base), 300
+    useful = np.zeros((runs, len(fractions)))
+    for seed in range(runs):
+        held = holdings()
+        for step, fraction in enumerate(fractions):
+            useful[seed, step] = held.move(
+                [Transfer(source, 1, fraction)], [1.0], seed=seed, scheme="s", step=step
+            ).useful
+    uncovered = 1 - base.mean()
+    for step, fraction in enumerate(fractions):
+        predicted = fraction * data * uncovered
+        error = useful[:, step].std() / np.sqrt(runs)
+        assert 0 < error < 0.5
+        assert useful[:, step].mean() == pytest.approx(predicted, abs=4 * error)
+        uncovered *= 1 - fraction
+
+
+def test_small_fractions_move_their_share_on_average() -> None:
+    held = holdings(quantile=0.0)
+    sent = [held.move([Transfer(4, 0, 0.002)], [1.0], seed=s, scheme="s", step=0).sent for s in range(2000)]
+    size = held._partition.sizes[4]
+    assert set(sent) == {0, 1}
+    assert np.mean(sent) == pytest.approx(0.002 * size, rel=0.25)
+
+
+def test_the_order_of_transfers_does_not_matter() -> None:
+    one, two = holdings(), holdings()
+    transfers = [Transfer(3, 0, 0.5), Transfer(4, 0, 0.4), Transfer(4, 1, 0.4)]
+    a = one.move(transfers, [1, 2, 3], seed=5, scheme="s", step=1)
+    b = two.move(transfers[::-1], [3, 2, 1], seed=5, scheme="s", step=1)
+    assert (a.sent, a.useful, a.per_transfer) == (b.sent, b.useful, b.per_transfer[::-1])
+    for device in (0, 1):
+        assert sorted(one.data(device)) == sorted(two.data(device))
+
+
+def test_senders_keep_their_data() -> None:
+    partition = Partition.from_lists([np.arange(5), np.arange(20, 30)])
+    held = Holdings(DIGITS, partition, [0], radius=0.0)
+    held.move([Transfer(1, 0, 0.5)], [1.0], seed=0, scheme="s", step=1)
+    np.testing.assert_array_equal(partition.of(1), np.arange(20, 30))
+    assert len(held.data(0)) == 10
+    assert set(held.data(0)[5:]) <= set(range(20, 30))
+
+
+def test_a_fraction_beyond_one_is_refused() -> None:
+    with pytest.raises(ValueError, match="fraction"):
+        Transfer(0, 1, 1.1)

@@ -1,0 +1,43 @@
+import numpy as np
+
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.engines.factory import make_engine
+from fedl_sim.loop.devices import TrainingSettings
+from fedl_sim.loop.loop import RunSettings
+from fedl_sim.loop.reported import INFORMED, first_model, observe_devices
+from fedl_sim.network.realisation import RealisationSettings, realise
+from fedl_sim.simulate.sweep import ExperimentSettings, simulate
+from sampler.base import SamplingProblem
+from solver.schedule import Schedule
+
+NETWORK = RealisationSettings(n_devices=30, mean_datapoints=40)
+
+
+def test_devices_report_what_they_measure_after_a_first_round() -> None:
+    data = load_data_set("digits")
+    engine = make_engine("compiled", "softmax", data)
+    drawn = realise(NETWORK, data, 0)
+    problem = SamplingProblem.of(Schedule.of(drawn.network), 4, horizon=10)
+    training = TrainingSettings(learning_rate=0.05)
+    first, same, other = (first_model(problem, drawn, engine, training, seed=seed) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, same)
+    assert not np.array_equal(first, other)
+    seen = observe_devices(drawn, engine, first)
+    for device in (0, 17):
+        moments = engine.gradient(first, drawn.partition.of(device))
+        assert seen.loss[device] == moments.loss
+        np.testing.assert_array_equal(seen.gradient[device], moments.gradient)
+    # Those whose labels were trained on lose less.
+    assert seen.loss.std() > 0.1
+
+
+def test_every_rival_makes_a_scheme() -> None:
+    settings = ExperimentSettings(
+        realisation=NETWORK,
+        run=RunSettings(sample_size=4, aggregations=1, training=TrainingSettings(aggregation_period=2)),
+        schemes=tuple(f"{name}+fast" for name in INFORMED),
+    )
+    runs = simulate(settings).runs
+    assert [run.scheme for run in runs] == [f"{name}+fast" for name in INFORMED]
+    assert all(len(set(run.sampled)) == 4 for run in runs)
+    assert simulate(settings).runs == runs

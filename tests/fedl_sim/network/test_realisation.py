@@ -1,0 +1,71 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.errors import TopologyError
+from fedl_sim.network.realisation import RealisationSettings, realise
+
+DIGITS = load_data_set("digits")
+
+
+def test_a_realisation_is_a_function_of_seed_and_settings() -> None:
+    settings = RealisationSettings(n_devices=30, mean_datapoints=40)
+    one, same, other = (realise(settings, DIGITS, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.network.links.similarity, same.network.links.similarity)
+    np.testing.assert_array_equal(one.partition.indices, same.partition.indices)
+    assert len(one.partition.indices) != len(other.partition.indices)
+
+
+def test_another_budget_changes_nothing_else() -> None:
+    loose, tight = (
+        realise(RealisationSettings(n_devices=20, mean_datapoints=40, budget=b), DIGITS, 0) for b in ("loose", "tight")
+    )
+    np.testing.assert_array_equal(loose.partition.indices, tight.partition.indices)
+    np.testing.assert_array_equal(loose.network.links.source, tight.network.links.source)
+    np.testing.assert_array_equal(loose.network.links.transmit_cost, tight.network.links.transmit_cost)
+    assert np.all(tight.network.devices.receive_capacity < loose.network.devices.receive_capacity)
+
+
+def test_the_network_says_what_the_partition_holds() -> None:
+    drawn = realise(RealisationSettings(n_devices=25, mean_datapoints=40), DIGITS, 0)
+    devices = drawn.network.devices
+    np.testing.assert_array_equal(devices.data, drawn.partition.sizes)
+    assert devices.label_counts is not None
+    np.testing.assert_array_equal(devices.label_counts.sum(axis=1), devices.data)
+    hidden = realise(RealisationSettings(n_devices=25, mean_datapoints=40, reveal_labels=False), DIGITS, 0)
+    assert hidden.network.devices.label_counts is None
+
+
+def test_a_measured_mesh_sets_size_and_costs(tmp_path: Path) -> None:
+    mesh = {"nodes": 4, "source": [0, 1, 2], "target": [1, 0, 3], "quality": [1.0, 0.5, 0.25]}
+    (tmp_path / "mesh.json").write_text(json.dumps(mesh), encoding="utf-8")
+    settings = RealisationSettings(n_devices=None, topology=str(tmp_path / "mesh.json"), mean_datapoints=30)
+    network = realise(settings, DIGITS, 0).network
+    assert (len(network), len(network.links)) == (4, 3)
+    cost = dict(zip(network.links.source.tolist(), network.links.transmit_cost.tolist(), strict=True))
+    ratio = {0: 1.0, 1: 2.0, 2: 4.0}
+    assert all(round(cost[s] / ratio[s], 6) in {12.0, 2.0, round(12 / 9, 6)} for s in cost)
+    with pytest.raises(TopologyError, match="4 devices, 5 were asked"):
+        realise(RealisationSettings(n_devices=5, topology=str(tmp_path / "mesh.json")), DIGITS, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"topology": "torus"}, "unknown topology"),
+        ({"topology": "nowhere.json", "n_devices": None}, "no file"),
+    ],
+)
+def test_topologies_that_are_not_there(settings: dict[str, object], reason: str) -> None:
+    with pytest.raises(TopologyError, match=reason):
+        realise(RealisationSettings(**settings), DIGITS, 0)  # type: ignore[arg-type]
+
+
+def test_settings_check_themselves() -> None:
+    with pytest.raises(ValueError, match="budget"):
+        RealisationSettings(budget="endless")
+    with pytest.raises(ValueError, match="n_devices"):
+        RealisationSettings(n_devices=None)

@@ -1,0 +1,132 @@
+"""Tables from runs made by hand, and the shape of every study."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fedl_sim.loop.records import SchemeRun
+from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.files import write_report
+from fedl_sim.reproduce.registry import STUDIES
+from fedl_sim.reproduce.studies.convergence import PAPER_TABLE, convergence_study
+from fedl_sim.reproduce.studies.resources import resources_study
+from fedl_sim.reproduce.study import Scope
+from fedl_sim.reproduce.tables import Table
+from tests.support.finished_runs import made_run
+
+TEMPLATE = Cell(data_set="digits", scheme="random", seed=0)
+
+
+def made(cells: tuple[Cell, ...], accuracies: Mapping[str, tuple[float, ...]]) -> dict[Cell, SchemeRun]:
+    """Results with one curve for each scheme."""
+    return {cell: made_run(*accuracies[cell.scheme], seed=cell.seed, draw=cell.draw) for cell in cells}
+
+
+def curves(cells: tuple[Cell, ...]) -> Mapping[str, tuple[float, ...]]:
+    slow = (0.1, 0.2, 0.3)
+    return {cell.scheme: slow for cell in cells} | {
+        "all": (0.1, 0.5, 0.8),
+        "smart-offload": (0.1, 0.7, 0.75),
+        "gcn_branch+fast": (0.1, 0.5, 0.69),
+    }
+
+
+def test_the_target_is_a_share_of_what_all_nodes_reach() -> None:
+    study = convergence_study(TEMPLATE, Scope((0, 1), quick=True))
+    table = study.report(made(study.cells, curves(study.cells))).tables[0]
+    by_scheme = {row["scheme"]: row["digits 85%, N=40"] for row in table.rows}
+    # 0.85 × 0.8 = 0.68
+    assert by_scheme["ours w/ offload"] == "1.0 ± 0.0"
+    assert by_scheme["smart w/ offload (paper)"] == "2.0 ± 0.0"
+    assert by_scheme["random"] == "– 0%"
+    assert by_scheme["final accuracy, all nodes"] == "0.800 ± 0.000"
+
+
+def test_fedl_on_all_nodes_may_run_on_fewer_networks() -> None:
+    study = convergence_study(TEMPLATE, Scope((3, 4, 5), quick=True, references=1))
+    assert {cell.seed for cell in study.cells if cell.scheme == "all"} == {3}
+    assert {cell.seed for cell in study.cells if cell.scheme == "heuristic"} == {3, 4, 5}
+    table = study.report(made(study.cells, curves(study.cells))).tables[0]
+    by_scheme = {row["scheme"]: row["digits 85%, N=40"] for row in table.rows}
+    assert by_scheme["ours w/ offload"] == "1.0 ± 0.0"
+    assert by_scheme["final accuracy, all nodes"] == "0.800"
+
+
+def test_the_papers_numbers_stand_beside_ours() -> None:
+    study = convergence_study(TEMPLATE, Scope((0,), quick=False))
+    table = study.report(made(study.cells, curves(study.cells))).tables[0]
+    by_scheme = {row["scheme"]: row for row in table.rows}
+    assert by_scheme["smart w/ offload (paper)"]["mnist 85%, N=800"] == "2.0 (6)"
+    assert by_scheme["heuristic"]["mnist 85%, N=600"] == "– 0% (–)"
+    assert by_scheme["heuristic w/ offload"]["fashion-mnist 65%, N=800"] == "– 0% (5)"
+    assert {len(row) for columns in PAPER_TABLE.values() for row in columns.values()} == {3}
+
+
+def test_datapoints_are_counted_to_each_level() -> None:
+    study = resources_study(TEMPLATE, Scope((0, 1), quick=True))
+    table = study.report(made(study.cells, curves(study.cells))).tables[0]
+    by_scheme = {row["scheme"]: row for row in table.rows}
+    assert by_scheme["ours w/ offload"]["digits, 100%"] == "10 ± 0"
+    assert by_scheme["smart w/ offload (paper)"]["digits, 80%"] == "10 ± 0"
+    assert by_scheme["smart w/ offload (paper)"]["digits, 95%"] == "20 ± 0"
+    assert by_scheme["random"]["digits, 80%"] == "– 0%"
+
+
+def test_the_full_grid_is_the_papers() -> None:
+    cells = STUDIES["accuracy"](TEMPLATE, Scope((0, 1, 2), quick=False)).cells
+    panels = {(c.data_set, c.realisation.n_devices, c.run.sample_size) for c in cells if c.scheme == "heuristic"}
+    assert panels == {(d, n, s) for d in ("mnist", "fashion-mnist") for n in (100, 200) for s in (3, 4, 5)}
+    resources = STUDIES["resources"](TEMPLATE, Scope((0, 1, 2), quick=False)).cells
+    # Nothing is trained twice: Fig. 8 comes from the runs of Figs. 6 and 7.
+    assert {cell.key for cell in resources} <= {cell.key for cell in cells}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_sampling_study_reports_every_condition(*, quick: bool) -> None:
+    study = STUDIES["sampling"](TEMPLATE, Scope((0, 1), quick=quick))
+    results = made(study.cells, {cell.scheme: (0.1, 0.6) for cell in study.cells} | {"smart-offload": (0.1, 0.7)})
+    gains, ablations, runs = study.report(results).tables
+    assert len(runs.rows) == len(study.cells)
+    assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "optimised"} == {"+0.100 ± 0.000"}
+    assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "none"} == {"+0.000 ± 0.000"}
+    assert {row["part"] for row in ablations.rows} >= {
+        "batch size",
+        "gradient",
+        "ε₀ quantile",
+        "similarity from",
+        "label counts",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(STUDIES))
+def test_every_study_writes_data_a_table_and_a_figure(name: str, tmp_path: Path) -> None:
+    study = STUDIES[name](TEMPLATE, Scope((0, 1), quick=True))
+    curves = {cell.scheme: (0.1, 0.6, 0.7) for cell in study.cells}
+    written = {path.name: path for path in write_report(study.report(made(study.cells, curves)), tmp_path, {"seed": 1})}
+    assert {f"{name}.csv", f"{name}.json", f"{name}.md"} <= set(written)
+    assert json.loads(written[f"{name}.json"].read_text(encoding="utf-8"))["seed"] == 1
+    pictures = {path.suffix: path for path in written.values() if path.suffix in {".png", ".svg"}}
+    assert set(pictures) == {".png", ".svg"}
+    assert pictures[".png"].read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in pictures[".svg"].read_text(encoding="utf-8")
+
+
+def test_a_table_is_the_same_in_every_form() -> None:
+    table = Table("t", "Title", ("a", "b"), ({"a": "x", "b": 0.123456}, {"a": None, "b": 2}), ("note",))
+    assert list(csv.DictReader(io.StringIO(table.csv()))) == [{"a": "x", "b": "0.123456"}, {"a": "", "b": "2"}]
+    assert table.markdown().splitlines() == [
+        "**Title**",
+        "",
+        "| a | b |",
+        "| --- | --- |",
+        "| x | 0.1235 |",
+        "| – | 2 |",
+        "",
+        "note",
+    ]
+    with pytest.raises(ValueError, match="a row of t"):
+        Table("t", "Title", ("a",), ({"b": 1},))

@@ -1,0 +1,124 @@
+"""Cells on disk: what names them, and that nothing finished is lost or run again."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedl_sim.errors import SimulationError
+from fedl_sim.loop.loop import RunSettings
+from fedl_sim.network.realisation import RealisationSettings
+from fedl_sim.reproduce.cell import Cell, cells_of, run_cell
+from fedl_sim.reproduce.finished import CellFolder
+from fedl_sim.reproduce.panel import panel_of
+from fedl_sim.reproduce.study import Scope
+
+SMALL = Cell(
+    data_set="digits",
+    scheme="heuristic",
+    seed=0,
+    realisation=RealisationSettings(n_devices=10, link_probability=0.3, mean_datapoints=20),
+    run=RunSettings(sample_size=2, aggregations=1),
+)
+
+
+def test_a_key_follows_from_what_decides_the_result_alone() -> None:
+    assert replace(SMALL, run=replace(SMALL.run, threads=7)).key == SMALL.key
+    others = [
+        replace(SMALL, seed=1),
+        replace(SMALL, draw=1),
+        replace(SMALL, scheme="heuristic+fast"),
+        replace(SMALL, data_set="mnist"),
+        replace(SMALL, run=replace(SMALL.run, aggregations=2)),
+        replace(SMALL, realisation=replace(SMALL.realisation, budget="tight")),
+    ]
+    assert len({cell.key for cell in (SMALL, *others)}) == 1 + len(others)
+
+
+def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fedl_sim.loop import schemes
+
+    smart = replace(SMALL, scheme="smart")
+    before = smart.key
+    monkeypatch.setitem(schemes.PAPER_SCHEMES, "smart", schemes.Scheme("smart", "heuristic"))
+    assert smart.key != before
+
+
+def test_runs_that_do_not_depend_on_sample_size_or_budget_are_shared() -> None:
+    def of(sample_size: int, budget: str) -> set[str]:
+        template = replace(
+            SMALL,
+            run=replace(SMALL.run, sample_size=sample_size),
+            realisation=replace(SMALL.realisation, budget=budget),
+        )
+        return {cell.key for cell in panel_of(template, ("heuristic", "gcn_branch", "all"), Scope((0, 1))).cells}
+
+    assert len(of(2, "loose")) == 6
+    assert len(of(2, "loose") & of(3, "scarce")) == 2  # all nodes
+    assert len(of(2, "loose") & of(2, "scarce")) == 4  # and the heuristic; the GCN looks at budgets
+
+
+@pytest.mark.parametrize("scheme", ["all", "random", "heuristic", "smart", "greedy:resemblance"])
+def test_what_is_shared_by_all_budgets_does_not_depend_on_them(scheme: str) -> None:
+    def run(budget: str) -> tuple[tuple[int, ...], list[float]]:
+        done = run_cell(replace(SMALL, scheme=scheme, realisation=replace(SMALL.realisation, budget=budget)))
+        return done.sampled, [record.accuracy for record in done.aggregations]
+
+    assert run("loose") == run("scarce")
+
+
+def test_fewer_draws_are_the_first_ones() -> None:
+    cells = cells_of(SMALL, schemes=("random", "heuristic"), seeds=(3,), draws=2)
+    assert [(cell.scheme, cell.draw) for cell in cells] == [("random", 0), ("random", 1), ("heuristic", 0)]
+
+
+def test_finished_cells_are_read_back_and_not_run_again(tmp_path: Path) -> None:
+    folder = CellFolder(tmp_path)
+    cells = cells_of(SMALL, schemes=("heuristic", "random"), seeds=(0,))
+    assert len(cells) == 6
+    seen: list[Cell] = []
+    folder.make([*cells, *cells], on_cell=seen.append)
+    assert set(seen) == set(cells)
+    assert len(seen) == len(cells)
+    stamps = {cell: folder.file(cell).stat().st_mtime_ns for cell in cells}
+    folder.file(cells[0]).unlink()
+    folder.make(cells, processes=2)
+    assert [cell for cell in cells if folder.file(cell).stat().st_mtime_ns != stamps[cell]] == [cells[0]]
+    assert folder.load(cells)[cells[0]] == run_cell(cells[0])
+
+
+def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
+    folder = CellFolder(tmp_path)
+    with pytest.raises(SimulationError, match=SMALL.key):
+        folder.load([SMALL])
+    folder.make([SMALL])
+    folder.file(SMALL).write_text("{")
+    with pytest.raises(SimulationError, match="cannot be read"):
+        folder.load([SMALL])
+
+
+def test_a_killed_experiment_goes_on_where_it_was(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from app.cli import main; main()", "experiment", "resources", "--quick"]
+    command += ["--seeds", "0", "-k", "2", "--cells", str(tmp_path)]
+
+    def finished() -> set[Path]:
+        return set((tmp_path / "cells").rglob("*.json"))
+
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    while len(finished()) < 3:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    stamps = {path: path.stat().st_mtime_ns for path in finished()}
+    assert 3 <= len(stamps) < 16
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"})
+    assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
+    assert len(finished()) == 16
+    assert "Datapoints processed until" in done.stdout
+    assert (tmp_path / "resources-quick" / "loose" / "resources.png").stat().st_size > 10_000

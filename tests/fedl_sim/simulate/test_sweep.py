@@ -1,0 +1,196 @@
+"""Whole experiments on digits: what the simulator must show, within a minute."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedl_sim.data.datasets import load_data_set
+from fedl_sim.engines.factory import make_engine
+from fedl_sim.loop.devices import TrainingSettings
+from fedl_sim.loop.loop import RunSettings, run_scheme, sample_devices
+from fedl_sim.loop.schemes import Scheme, find_scheme
+from fedl_sim.network.realisation import RealisationSettings, realise
+from fedl_sim.simulate.sweep import ExperimentSettings, Job, experiment_document, jobs_of, simulate
+from solver.arrays import FloatArray
+from solver.horizon import Period, advance
+from solver.network import Network
+from solver.state import HorizonState
+
+NETWORK = RealisationSettings(n_devices=30, mean_datapoints=40)
+SHORT = RunSettings(sample_size=4, aggregations=2, training=TrainingSettings(aggregation_period=2))
+
+
+def small(**changes: object) -> ExperimentSettings:
+    values: dict[str, object] = {"realisation": NETWORK, "run": SHORT, "schemes": ("smart-offload", "random")}
+    return ExperimentSettings(**(values | changes))  # type: ignore[arg-type]
+
+
+def test_smart_with_offloading_beats_random_without() -> None:
+    """On tight budgets too, where little data moves; over three networks, by more than their spread."""
+    run = RunSettings(sample_size=5, aggregations=10)
+    for budget in ("loose", "tight"):
+        network = RealisationSettings(n_devices=40, mean_datapoints=60, budget=budget)
+        settings = ExperimentSettings(
+            realisation=network, run=run, schemes=("smart-offload", "random"), seeds=(0, 1, 2)
+        )
+        smart, chance = simulate(settings).summaries
+        assert smart.accuracy[-1] > chance.accuracy[-1] + 0.1
+        assert min(smart.accuracy[5:]) > max(chance.accuracy[5:])
+
+
+def test_arrived_data_agrees_with_the_plan_over_seeds() -> None:
+    """z-test over realisations: plans predict from a broadcast sample, data arrives by the real similarity.
+
+    Random offloading does not look at the estimate when it chooses links, so prediction errors have mean
+    zero; optimised offloading prefers links whose similarity was underestimated, so it may expect a little
+    too much, but no more than a few percent.
+    """
+    data = load_data_set("digits")
+    engine = make_engine("compiled", "softmax", data)
+    settings = RunSettings(sample_size=4, aggregations=2, training=TrainingSettings(aggregation_period=3))
+    for name, bias in (("random-offload", 0.0), ("smart-offload", 0.04)):
+        errors, predicted = [], []
+        for seed in range(30):
+            network = realise(
+                RealisationSettings(n_devices=25, mean_datapoints=60, similarity_quantile=0.2, broadcast_size=20),
+                data,
+                seed,
+            )
+            last = run_scheme(find_scheme(name), network, data, engine, settings, seed=seed).aggregations[-1]
+            errors.append(last.useful - last.predicted_useful)
+            predicted.append(last.predicted_useful)
+        standard_error = np.std(errors) / np.sqrt(len(errors))
+        assert np.mean(predicted) > 50
+        # The test must be able to see an error of five percent.
+        assert standard_error < 0.05 * np.mean(predicted)
+        assert abs(np.mean(errors)) < 3 * standard_error + bias * np.mean(predicted)
+
+
+def test_the_same_seed_gives_the_same_result_whatever_the_processes_and_threads() -> None:
+    documents = []
+    for processes, threads in ((1, 1), (2, 1), (1, 3)):
+        run = RunSettings(4, 2, SHORT.training, threads=threads)
+        documents.append(json.dumps(experiment_document(simulate(small(run=run), processes=processes))))
+    assert documents[0] == documents[1] == documents[2]
+
+
+def test_another_seed_gives_another_result() -> None:
+    one, other = (simulate(small(seeds=(seed,))).runs for seed in (0, 1))
+    assert one[0].aggregations != other[0].aggregations
+
+
+def test_everybody_trains_on_their_own_data() -> None:
+    run = simulate(small(schemes=("all",))).runs[0]
+    assert run.sampled == tuple(range(30))
+    last = run.aggregations[-1]
+    held = sum(device.data for device in run.devices)
+    assert (last.processed, last.moved, last.useful) == (4 * held, 0, 0)
+    assert sum(device.processed for device in run.devices) == last.processed
+
+
+def test_the_counts_of_a_run_fit_together() -> None:
+    run = simulate(small(schemes=("smart-offload",))).runs[0]
+    assert len(run.aggregations) == 3
+    assert run.aggregations[0].processed == 0
+    last = run.aggregations[-1]
+    assert last.useful == sum(device.received for device in run.devices) > 0
+    # Some of what was sent was covered already, and dropped.
+    assert last.moved > last.useful
+    assert last.processed == sum(device.processed for device in run.devices)
+    assert 0 < run.worst_relative_gap <= 1e-6
+    network = realise(NETWORK, load_data_set("digits"), 0).network
+    cost = sum(network.devices.processing_cost[d.device] * d.processed for d in run.devices)
+    # The rest is Σ ψ·moved, and ψ ≥ 12/9.
+    assert last.cost - cost >= 12 / 9 * last.moved - 1e-6
+
+
+def test_the_plan_listens_to_what_aggregations_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[float]] = []
+    noises: list[float] = []
+
+    def listening(network: Network, state: HorizonState, norms: FloatArray, **options: Any) -> Period:
+        asked.append(norms.tolist())
+        noises.append(options["gradient_noise"])
+        return advance(network, state, norms, **options)
+
+    monkeypatch.setattr("fedl_sim.loop.planner.advance", listening)
+    run = simulate(small(schemes=("smart-offload",))).runs[0]
+    first, second = run.aggregations[0], run.aggregations[1]
+    assert asked[0] == pytest.approx([first.gradient_norm] * 2)
+    # α₂ = (‖∇F̄(0)‖ / ‖∇F̄(τ)‖)^(1/τ), at least 1 (Sec. III-C).
+    decay = max(1.0, (first.gradient_norm / second.gradient_norm) ** 0.5)
+    assert asked[1] == pytest.approx([second.gradient_norm / decay, second.gradient_norm / decay**2])
+    assert noises == [first.gradient_noise, second.gradient_noise]
+
+
+def test_the_torch_engine_runs_the_same_experiment() -> None:
+    """The same masks and batches: the two engines' curves agree to rounding."""
+    network = RealisationSettings(12, mean_datapoints=20)
+    # Threads, since the torch engine has one module for all of them.
+    one = small(schemes=("smart-offload",), model="mlp", realisation=network, run=replace(SHORT, threads=3))
+    compiled, reference = (simulate(replace(one, engine=e)).runs[0] for e in ("compiled", "torch"))
+    for ours, theirs in zip(compiled.aggregations, reference.aggregations, strict=True):
+        assert ours.loss == pytest.approx(theirs.loss, rel=1e-3)
+        assert (ours.moved, ours.useful) == (theirs.moved, theirs.useful)
+
+
+class TestSchemes:
+    def test_sampler_and_method_can_be_named(self) -> None:
+        assert find_scheme("heuristic+fast") == Scheme("heuristic+fast", "heuristic", "fast")
+        assert find_scheme("random+greedy").draws == 5
+        assert find_scheme("greedy").offloading == "none"
+        assert find_scheme("local_search:surrogate+fast") == Scheme(
+            "local_search:surrogate+fast", "local_search:surrogate", "fast"
+        )
+        assert find_scheme("gcn_branch+fast").sampler == "gcn_branch"
+        assert find_scheme("divfl+fast").sampler == "divfl"
+
+    @pytest.mark.parametrize("name", ["oracle", "greedy+magic", "all+fast", "", "greedy:luck", "random:coverage+fast"])
+    def test_unknown_schemes_are_refused(self, name: str) -> None:
+        with pytest.raises(ValueError, match="unknown"):
+            find_scheme(name)
+
+    def test_offloading_needs_somebody_left(self) -> None:
+        with pytest.raises(ValueError, match="nobody is left"):
+            Scheme("x", "all", "fast")
+
+    def test_random_draws_differ_and_are_shared_with_and_without_offloading(self) -> None:
+        data = load_data_set("digits")
+        drawn = realise(NETWORK, data, 0)
+        engine = make_engine("compiled", "softmax", data)
+        chosen = {
+            (name, draw): tuple(sample_devices(find_scheme(name), drawn, engine, SHORT, seed=0, draw=draw))
+            for name in ("random", "random-offload")
+            for draw in range(5)
+        }
+        assert len(set(chosen.values())) == 5
+        assert all(chosen["random", d] == chosen["random-offload", d] for d in range(5))
+
+
+class TestSettings:
+    def test_jobs_are_seeds_by_schemes_by_draws(self) -> None:
+        assert jobs_of(small(seeds=(3, 4), schemes=("smart", "random")))[:3] == (
+            Job(3, "smart", 0),
+            Job(3, "random", 0),
+            Job(3, "random", 1),
+        )
+
+    def test_the_model_follows_the_data_set(self) -> None:
+        assert small().model_name == "softmax"
+        assert small(data_set="mnist").model_name == "cnn"
+        assert small(model="mlp").model_name == "mlp"
+
+    @pytest.mark.parametrize(
+        "changes", [{"schemes": ()}, {"seeds": ()}, {"seeds": (1, 1)}, {"schemes": ("all", "all")}, {"schemes": ("x",)}]
+    )
+    def test_impossible_settings_are_refused(self, changes: dict[str, object]) -> None:
+        with pytest.raises(ValueError, match=r"scheme|seed"):
+            small(**changes)
+
+    def test_progress_counts_every_aggregation(self) -> None:
+        told: list[int] = []
+        simulate(small(), progress=lambda _job, count: told.append(count))
+        assert sum(told) == 2 * 6

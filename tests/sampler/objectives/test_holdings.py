@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from sampler.base import SamplingProblem
+from sampler.kernels.pool import pool
+from sampler.objectives.holdings import Holdings
+from solver import plan_sets
+from solver.network import Network
+from tests.support.sampling import network, problem
+
+
+def held_by_definition(task: SamplingProblem, sampled: list[int]) -> np.ndarray:
+    """h_k step by step, as the module's text says."""
+    net = task.schedule.network
+    devices, links = net.devices, net.links
+    held = np.zeros(len(net))
+    held[sampled] = devices.data[sampled]
+    steps = np.arange(1, task.horizon + 1)
+    reached = {
+        k: sum(k == s and t in sampled for s, t in zip(links.source, links.target, strict=True))
+        for k in range(len(net))
+    }
+    for i in sampled:
+        arriving = {}
+        for k, t, similarity, cost in zip(
+            links.source, links.target, links.similarity, links.transmit_cost, strict=True
+        ):
+            if t == i and k not in sampled:
+                share = min(1.0, devices.transmit_budget[k] / (devices.data[k] * cost)) / reached[int(k)]
+                arriving[int(k)] = devices.data[k] * (1 - similarity) * (1 - (1 - share) ** steps).mean()
+        ceiling = devices.processing_capacity[i] / devices.processing_cost[i] - devices.data[i]
+        room = np.minimum(steps * devices.receive_capacity[i], ceiling).mean()
+        fits = min(1.0, room / max(sum(arriving.values()), 1e-300))
+        for k, amount in arriving.items():
+            held[k] += fits * amount
+    return held
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_kernel_does_what_the_text_says(seed: int) -> None:
+    net = network(seed=seed)
+    task = problem(net, 4, horizon=9)
+    features = np.random.default_rng(seed).normal(size=(12, 3))
+    weight = np.random.default_rng(seed + 1).random(12)
+    holdings = Holdings.of(task, features, weight)
+    sets = np.array([np.random.default_rng(s).choice(12, 4, replace=False) for s in range(20)])
+    pooled = holdings.pool(sets)
+    for j, row in enumerate(sets):
+        held = held_by_definition(task, row.tolist())
+        assert pooled.amount[j] == pytest.approx(held.sum())
+        np.testing.assert_allclose(pooled.sums[j], held @ features)
+        assert pooled.squares[j] == pytest.approx(weight @ held**2)
+
+
+def test_without_offloading_a_set_holds_its_own() -> None:
+    net = network()
+    pooled = Holdings.of(problem(net, 3, horizon=9, offloading=False), np.eye(12)).pool(np.array([[1, 5, 7]]))
+    expected = np.zeros(12)
+    expected[[1, 5, 7]] = net.devices.data[[1, 5, 7]]
+    np.testing.assert_allclose(pooled.sums[0], expected)
+
+
+def test_the_estimate_stands_near_what_the_solver_plans() -> None:
+    """Where two receivers do not compete and nothing binds but budgets, both say the same."""
+    net: Network = network(receive_capacity=np.full(12, 1e6), processing_capacity=np.full(12, 1e9))
+    sets = np.arange(12)[:, None]
+    pooled = Holdings.of(problem(net, 1, horizon=6), np.ones((12, 1))).pool(sets)
+    plans = plan_sets(net, sets, horizon=6)
+    for b in range(12):
+        own = slice(plans.starts[b], plans.starts[b + 1])
+        unsent = np.cumprod(1 - plans.fractions[:, own], axis=0)
+        place = {
+            (k, i): lam for k, i, lam in zip(net.links.source, net.links.target, net.links.similarity, strict=True)
+        }
+        fresh = np.array([net.devices.data[k] * (1 - place[k, b]) for k in plans.source[own]])
+        mean = net.devices.data[b] + ((1 - unsent) * fresh).sum(axis=1).mean()
+        assert pooled.amount[b] == pytest.approx(mean, rel=1e-4)
+
+
+def test_the_kernel_is_compiled_for_one_kind_of_arrays_only() -> None:
+    for size in (2, 3):
+        task = problem(network(), size, horizon=3)
+        Holdings.of(task, np.ones((12, 2))).pool(np.arange(size)[None])
+        Holdings.of(task, np.ones((12, 2))[::-1], np.ones(12)).pool(np.arange(2 * size)[None, ::2])
+    assert len(pool.signatures) == 1  # type: ignore[attr-defined]

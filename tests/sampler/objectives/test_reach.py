@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from sampler.objectives.reach import attainable_counts, link_reach, mean_reach, mean_room, sendable_share
+from solver.network import Devices, Links, Network
+from tests.support.sampling import network
+
+
+def two_devices(**columns: object) -> Network:
+    values: dict[str, object] = {
+        "data": np.array([100.0, 40.0]),
+        "processing_capacity": np.array([500.0, 70.0]),
+        "processing_cost": np.ones(2),
+        "receive_capacity": np.array([9.0, 9.0]),
+        "transmit_budget": np.array([20.0, 1e9]),
+    }
+    links = Links(np.array([0, 1]), np.array([1, 0]), np.array([0.5, 0.2]), np.array([2.0, 1.0]))
+    return Network(Devices(**(values | columns)), links)  # type: ignore[arg-type]
+
+
+def test_a_step_sends_what_the_budget_pays_for() -> None:
+    # 20 pays for 10 of device 0's 100 datapoints at cost 2; device 1 could send all of its 40 many times over.
+    # Links are kept sorted by target, so 1 → 0 comes first.
+    np.testing.assert_allclose(sendable_share(two_devices()), [1.0, 0.1])
+    np.testing.assert_allclose(sendable_share(two_devices(transmit_budget=np.zeros(2))), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("horizon", [1, 7, 400])
+def test_mean_reach_is_the_mean_of_what_has_been_sent(horizon: int) -> None:
+    share = np.array([0.0, 1e-13, 1e-9, 1e-4, 0.03, 0.5, 1.0])
+    steps = np.arange(1, horizon + 1)
+    unsent = np.exp(steps * np.log1p(-share[:-1, None]))
+    expected = np.append((1 - unsent).mean(axis=1), 1.0)
+    np.testing.assert_allclose(mean_reach(share, horizon), expected, rtol=1e-5, atol=1e-16)
+    np.testing.assert_array_equal(mean_reach(share, 0), np.zeros(7))
+
+
+@pytest.mark.parametrize("horizon", [1, 3, 4, 50])
+def test_mean_room_is_the_mean_of_what_fits(horizon: int) -> None:
+    net = two_devices()
+    steps = np.arange(1, horizon + 1)
+    # Device 1 is full once it has taken 30, in its fourth step.
+    expected = [np.minimum(9.0 * steps, 400).mean(), np.minimum(9.0 * steps, 30).mean()]
+    np.testing.assert_allclose(mean_room(net.devices, horizon), expected)
+    np.testing.assert_array_equal(mean_room(net.devices, 0), [0, 0])
+
+
+def test_room_without_limits_stays_finite() -> None:
+    net = two_devices(processing_cost=np.zeros(2), receive_capacity=np.array([0.0, 5.0]))
+    np.testing.assert_allclose(mean_room(net.devices, 3), [0.0, 10.0])
+
+
+class TestAttainable:
+    def test_one_link_by_hand(self) -> None:
+        devices = Devices(
+            data=np.array([100.0, 40.0]),
+            processing_capacity=np.full(2, 500.0),
+            processing_cost=np.ones(2),
+            receive_capacity=np.full(2, 9.0),
+            transmit_budget=np.full(2, 20.0),
+        )
+        net = Network(devices, Links(np.array([0]), np.array([1]), np.array([0.5]), np.array([2.0])))
+        # A step sends 20 / (100·2) = 0.1 of the data, half of which is new; two steps 1 − 0.9² = 0.19.
+        np.testing.assert_allclose(link_reach(net, 2), [0.5 * 0.19])
+        np.testing.assert_allclose(attainable_counts(net, 2)[:, 0], [100, 40 + 9.5])
+        np.testing.assert_allclose(attainable_counts(net, 0)[:, 0], [100, 40])
+
+    def test_receivers_take_no_more_than_they_may(self) -> None:
+        net = network(receive_capacity=np.full(12, 0.5))
+        received = attainable_counts(net, 4)[:, 0] - net.devices.data
+        assert received.max() == pytest.approx(2.0)

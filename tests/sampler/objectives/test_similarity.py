@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from sampler.errors import SamplingError
+from sampler.objectives.similarity import along_links, along_paths, low_rank
+from solver.network import Devices, Links, Network
+from tests.support.sampling import network
+
+
+def dense(net: Network) -> np.ndarray:
+    full = np.zeros((len(net), len(net)))
+    full[net.links.source, net.links.target] = net.links.similarity
+    return full
+
+
+def test_links_give_what_was_measured_and_ones_for_oneself() -> None:
+    net = network()
+    expected = dense(net)
+    np.fill_diagonal(expected, 1.0)
+    np.testing.assert_allclose(along_links(net).toarray(), expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_paths_fill_in_what_was_not_measured(seed: int) -> None:
+    net = network(seed=seed)
+    measured = dense(net)
+    expected = (measured[:, :, None] * measured[None]).max(axis=1)
+    linked = np.zeros(expected.shape, bool)
+    linked[net.links.source, net.links.target] = True
+    expected[linked] = measured[linked]
+    np.fill_diagonal(expected, 1.0)
+    np.testing.assert_allclose(along_paths(net).toarray(), expected)
+
+
+def test_too_many_paths_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampler.objectives.similarity._MOST_PATHS", 10)
+    with pytest.raises(SamplingError, match="paths of two links; at most 10"):
+        along_paths(network())
+
+
+def planted(n: int, probability: float) -> tuple[Network, np.ndarray]:
+    """Devices of one of four kinds: similarity 0.6 within a kind, 0.1 across, both with noise."""
+    generator = np.random.default_rng(0)
+    kind = np.arange(n) % 4
+    truth = np.where(kind[:, None] == kind, 0.6, 0.1)
+    adjacent = np.triu(generator.random((n, n)) < probability, 1)
+    source, target = np.nonzero(adjacent | adjacent.T)
+    similarity = np.clip(truth[source, target] + generator.normal(0, 0.05, len(source)), 0, 1)
+    devices = Devices(*(np.full(n, value) for value in (50.0, 1e4, 1.0, 50.0, 50.0)))
+    return Network(devices, Links(source, target, similarity, np.ones(len(source)))), truth
+
+
+def test_low_rank_completion_finds_the_kinds() -> None:
+    net, truth = planted(80, 0.25)
+    estimate = low_rank(net)
+    full = estimate.matrix()
+    unlinked = np.ones(truth.shape, bool)
+    unlinked[net.links.source, net.links.target] = False
+    np.fill_diagonal(unlinked, val=False)
+    assert np.corrcoef(full[unlinked], truth[unlinked])[0, 1] > 0.95
+    assert estimate.ceiling == pytest.approx(0.6, abs=0.1)
+
+
+def test_networks_that_say_nothing_get_a_constant() -> None:
+    net = network()
+    alone = Network(net.devices, Links.none())
+    np.testing.assert_array_equal(low_rank(alone).factors, 0)
+    same = Links(net.links.source, net.links.target, np.full(len(net.links), 0.3), net.links.transmit_cost)
+    estimate = low_rank(Network(net.devices, same))
+    np.testing.assert_array_equal(estimate.factors, 0)
+    assert estimate.mean == pytest.approx(0.3)
