@@ -1,4 +1,4 @@
-"""Long columns of a JSON body straight into arrays, without a Python object for each number (ADR 0205).
+"""Long columns of a JSON body straight into arrays, without a Python object for each number (ADR 0017).
 
 Only what is plainly right is read this way. Whatever looks odd — a wrong type, a repeated name, a nested list, a number
 out of range — is left to the plain reader, which accepts or refuses it and says why: one place decides what is valid.
