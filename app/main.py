@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.service = service
-    app.openapi.document = lambda: document(app)  # type: ignore[method-assign]
+    app.openapi = lambda: document(app)  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
     add_handlers(app)

@@ -11,8 +11,8 @@ from app.http.gate import Service, process
 from app.http.security import Owner
 from app.openapi.document import problems, reads
 from app.plans.schemas import RunRequest
-from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
 from app.runs import service as runs
+from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
 
 __all__ = ["router"]
 

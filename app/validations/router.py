@@ -10,9 +10,9 @@ from fastapi.responses import Response, StreamingResponse
 from app.http.gate import Service, process
 from app.http.security import Owner
 from app.openapi.document import problems, reads
+from app.validations import service as validations
 from app.validations.answer import ValidationList, ValidationOut
 from app.validations.request import ValidationRequest
-from app.validations import service as validations
 
 __all__ = ["router"]
 

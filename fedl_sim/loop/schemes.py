@@ -18,7 +18,8 @@ class Scheme:
 
     Attributes:
         name: how it is called in results.
-        sampler: a registered sampler, one of `fedl_sim.loop.reported`, or "all" for FedL on every device that can train.
+        sampler: a registered sampler, one of `fedl_sim.loop.reported`, or "all" for FedL on every device that can
+            train.
         offloading: a method of `solver.horizon`, "none" for no offloading.
         draws: how many selections to average over, for samplers that draw at random.
     """

@@ -1,4 +1,4 @@
-"""Alternating least squares for a symmetric matrix of which few entries are known (see `sampler.objectives.similarity`)."""
+"""Alternating least squares for a symmetric matrix with few known entries (see `sampler.objectives.similarity`)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What data sets of devices would hold after offloading, estimated in closed form (`sampler.objectives.holdings` derives it)."""
+"""What sets of devices would hold after offloading, in closed form (`sampler.objectives.holdings` derives it)."""
 
 import math
 

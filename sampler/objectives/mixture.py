@@ -1,7 +1,7 @@
 """How much data the sampled devices would train on, and how near its mixture of classes is to the network's.
 
-With m_c the datapoints of class c that a set holds, mean over the steps (`sampler.objectives.holdings`), D_N all data, and w the
-mixture aimed at:
+With m_c the datapoints of class c that a set holds, mean over the steps (`sampler.objectives.holdings`), D_N all
+data, and w the mixture aimed at:
 
     f(𝒮) = Σ_c w_c log(ε + m_c(𝒮)/(w_c D_N))  ≈  log(m(𝒮)/D_N) − KL(w ‖ mixture of 𝒮),
 

@@ -7,8 +7,8 @@ q = h/Σh, and π_k = D_k/D_N. Similarity is taken as an inner product between d
 
 is the squared distance between what the set holds and what the network holds (a maximum mean discrepancy). With the
 low-rank estimate λ_ki ≈ λ̄ + u_k·u_i of `sampler.objectives.similarity` and K_kk = κ it takes O(r) for each device
-that data comes from: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out since q
-and π sum to one. Then
+that data comes from: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out
+since q and π sum to one. Then
 
     f(𝒮) = log(Σ_k h_k / D_N) − β·d²/κ.
 """
