@@ -14,7 +14,7 @@ TORCH := torch==2.13.0
 COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test test-browser check format install install-dev lock openapi bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large experiments clean
+.PHONY: help serve test test-browser check format install install-dev lock openapi adr bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large experiments clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -50,7 +50,7 @@ check: $(VENV)/.dev ## Format, lint, strict types, import contract, tests: what 
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy deploy/image/*.py
+	$(BIN)/mypy deploy/image/*.py docs/adr/index.py
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
@@ -67,6 +67,9 @@ lock: ## Pin every dependency anew from a fresh environment into constraints.txt
 openapi: $(VENV)/.dev ## Write the OpenAPI documents, 3.1 and 3.0, into docs/
 	$(BIN)/fedsift openapi > docs/openapi.json
 	$(BIN)/fedsift openapi --version 3.0 > docs/openapi-3.0.json
+
+adr: ## Write the index of decisions, docs/adr/README.md
+	$(PYTHON) docs/adr/index.py
 
 bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correctness first
 	$(BIN)/python -m benchmarks.solver_speed

@@ -24,4 +24,6 @@ def test_a_block_gets_its_table_and_nothing_else_changes(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_documents_tables_are_the_committed_ones(document: Path) -> None:
-    assert filled(document) == document.read_text(encoding="utf-8"), f"run make reproduction: {document.name} is behind"
+    assert filled(document) == document.read_text(encoding="utf-8"), (
+        f"{document.name} is behind: run `make experiments`"
+    )

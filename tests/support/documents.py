@@ -1,0 +1,35 @@
+"""The documents of the project, and what else may name a decision, a command or a make target."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ("app", "benchmarks", "clients", "deploy", "examples", "fedl_sim", "sampler", "solver", "tests")
+PACKAGES = ("app", "fedl_sim", "sampler", "solver")
+TEXTS = {".js", ".md", ".mk", ".py", ".sh", ".toml", ".ts", ".yaml"}
+IN_CODE = re.compile(r"`([^`\n]+)`")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def documents() -> list[Path]:
+    """Every page that people read."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def source_texts() -> list[Path]:
+    """Every text file of the tree that is not a document."""
+    found = [ROOT / "Makefile", ROOT / "Dockerfile", ROOT / "pyproject.toml", ROOT / ".ci" / "run"]
+    for folder in SOURCES:
+        found += (p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in TEXTS and "node_modules" not in p.parts)
+    return [path for path in found if path.is_file()]
+
+
+def name_of(path: Path) -> str:
+    """The file's path from the root of the project, as a test id shows it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def code_of(text: str) -> list[str]:
+    """What a document sets as code: the lines of its blocks, and what stands between back ticks."""
+    blocks = [line for block in FENCE.findall(text) for line in block.splitlines()[1:-1]]
+    return blocks + IN_CODE.findall(FENCE.sub("", text))
