@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedl_sim.data.download import download
-from fedl_sim.errors import DataSetError, MissingExtraError
 from fedl_sim.data.idx import read_idx_gz
 from fedl_sim.data.images import Images
+from fedl_sim.errors import DataSetError, MissingExtraError
 
 __all__ = ["DATA_SETS", "DataSet", "load_data_set"]
 

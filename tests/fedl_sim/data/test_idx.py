@@ -4,8 +4,8 @@ import struct
 import numpy as np
 import pytest
 
-from fedl_sim.errors import DataSetError
 from fedl_sim.data.idx import parse_idx, read_idx_gz
+from fedl_sim.errors import DataSetError
 
 
 def test_dimensions_and_values_come_back() -> None:
