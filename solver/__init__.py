@@ -11,7 +11,7 @@ from what was observed.
 from solver.batch import SetPlans, plan_sets
 from solver.bound import ConvergenceBound, LossConstants, convergence_bound
 from solver.eligibility import Obstacle, eligible_devices, obstacles
-from solver.errors import FedsiftError, InvalidInputError
+from solver.errors import FedsiftError, InvalidInputError, MissingExtraError
 from solver.fast import solve_fast, solve_many
 from solver.gradient import GradientModel, observed_decay
 from solver.horizon import METHODS, Period, advance, plan_offloading, step_problem
@@ -35,6 +35,7 @@ __all__ = [
     "InvalidInputError",
     "Links",
     "LossConstants",
+    "MissingExtraError",
     "Network",
     "Obstacle",
     "Period",

@@ -1,22 +1,41 @@
-"""The package's exceptions.
+"""The root of all exceptions, and those of the solver.
 
-FedsiftError
-└── InvalidInputError (also a ValueError): an input breaks a rule; names field, index and value
+FedsiftError                     every failure that fedsift foresees; its text is meant for users
+├── InvalidInputError            an input breaks a rule (also a ValueError)
+├── MissingExtraError            a feature needs an optional dependency that is not installed
+├── SamplingError                `sampler.errors`
+│   ├── MissingLabelsError
+│   ├── TooFewDevicesError
+│   ├── TooManySetsError
+│   ├── TooMuchWorkError
+│   ├── UnknownSamplerError
+│   └── WeightsError
+├── SimulationError              `fedl_sim.errors`
+│   ├── CheckpointError
+│   ├── DataSetError
+│   └── TopologyError
+├── InfeasiblePlanError          `app.plans.planning`
+└── RefusedPlanError             `app.plans.planning`
 
-Infeasible or unfinished problems are no exceptions: they are statuses of an answer (`solver.solution.Status`).
+An infeasible or unfinished problem is not an exception but a status of the answer (`solver.solution.Status`).
 """
 
-__all__ = ["FedsiftError", "InvalidInputError"]
+__all__ = ["FedsiftError", "InvalidInputError", "MissingExtraError"]
 
 
 class FedsiftError(Exception):
-    """Whatever this package raises on purpose."""
+    """Any failure that fedsift foresees; its text is meant for users."""
+
+
+class MissingExtraError(FedsiftError):
+    """A feature needs an optional dependency that is not installed; the text names the extra to install."""
 
 
 class InvalidInputError(FedsiftError, ValueError):
-    """An input that breaks a rule: which field, where in it, which value, and why.
+    """An input breaks a rule.
 
-    `index` is None when the field as a whole is wrong (its length, its shape).
+    `field` names the input, `index` the place in it, `value` what stands there and `reason` the rule. `index` is None
+    if the field as a whole is wrong (its length, its shape).
     """
 
     def __init__(

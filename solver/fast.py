@@ -1,5 +1,6 @@
 """The fast solver: one step problem, or hundreds at once, in compiled code."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -12,6 +13,7 @@ from solver.kernels.interior_point import iterate, starting_point
 from solver.kernels.layout import Step
 from solver.kernels.step import attempt_full, finish, finish_clean, prepare, solve_packed, solve_step, target_gap
 from solver.problem import StepProblem, room_for
+from solver.reference import MISSING, is_installed, solve_reference
 from solver.solution import Status, StepSolution, certified, status_of
 from solver.validation import as_number, frozen
 
@@ -30,8 +32,8 @@ _LINK_ITERATIONS = 100_000
 def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit: float | None = None) -> StepSolution:
     """Solve the step to the given relative gap, or as far as the time limit (seconds) allows.
 
-    Whatever comes back is feasible and carries its certificate. Should that fall short of optimality without a time
-    limit to blame, the reference solver is asked too, and the answer that proves more is returned.
+    The answer is feasible and carries its certificate. If the certificate falls short of optimality and no time limit
+    is given, the reference solver solves the step too, and the better answer is returned with the better bound.
     """
     start = perf_counter()
     tolerance = as_number(tolerance, "tolerance", strict=True)
@@ -58,10 +60,13 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
 
 
 def _second_opinion(answer: StepSolution) -> StepSolution:
-    """The better of this answer and the reference solver's, proven by the better of their two lower bounds."""
-    # Imported here: CVXPY takes a second to load, and hardly any process ever needs it.
-    from solver.reference import solve_reference  # noqa: PLC0415
+    """The better of this answer and the reference solver's, certified by the better of their two lower bounds.
 
+    Without CVXPY the answer stays as it is, `feasible` and with its own gap, and a warning names what to install.
+    """
+    if not is_installed():
+        warnings.warn(f"a step could not be certified as optimal; {MISSING}", RuntimeWarning, stacklevel=2)
+        return answer
     other = solve_reference(answer.problem)
     better = min(answer, other, key=lambda one: one.objective)
     gap = max(better.objective - max(answer.lower_bound, other.lower_bound), 0.0)

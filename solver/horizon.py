@@ -23,6 +23,7 @@ from solver.network import Network
 from solver.offloading import offload_greedily, offload_nothing, offload_randomly
 from solver.plan import Plan, StepPlan
 from solver.problem import StepProblem
+from solver.reference import require_installed, solve_reference
 from solver.schedule import Change, Schedule
 from solver.solution import StepSolution
 from solver.state import HorizonState, start
@@ -89,7 +90,8 @@ def advance(
     together; when it is over, the rest get what costs no iteration.
 
     Raises:
-        InvalidInputError: an unknown method, a set that does not fit the network, bad numbers.
+        InvalidInputError: an unknown method, a set that does not fit the network, or a number out of range.
+        MissingExtraError: the method is `cvxpy` and CVXPY is not installed.
     """
     schedule = Schedule.of(network)
     norms = as_column(gradient_norms, "gradient_norms")
@@ -188,9 +190,7 @@ def _solver(method: str, generator: np.random.Generator | None, tolerance: float
     if method == "fast":
         return lambda problem, remaining: solve_fast(problem, tolerance=tolerance, time_limit=remaining)
     if method == "cvxpy":
-        # Imported here: CVXPY takes a second to load, and only those who ask for it should wait.
-        from solver.reference import solve_reference  # noqa: PLC0415
-
+        require_installed()
         return lambda problem, remaining: solve_reference(problem, time_limit=remaining)
     if method == "random":
         if generator is None:

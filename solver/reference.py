@@ -1,32 +1,54 @@
-"""The reference solver: the step problem transcribed into CVXPY, as the paper solves it (Sec. III-C).
+"""The reference solver: the step problem transcribed into CVXPY and solved by Clarabel, as in the paper (Sec. III-C).
 
-Slow and obvious. It is the truth that the fast solver is held to.
+It is slow and easy to read. Tests compare the fast solver with it. CVXPY and Clarabel are the optional extra
+`reference`, and CVXPY takes a second to load, so they are imported only when a problem is to be solved.
 """
 
 import contextlib
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
-from scipy import sparse
 
 from solver.arrays import FloatArray, IntArray
+from solver.errors import MissingExtraError
 from solver.kernels.repair import shrink_to_fit
 from solver.problem import StepProblem
 from solver.solution import StepSolution, certified
 
-__all__ = ["Transcription", "solve_reference", "transcribe"]
+__all__ = ["MISSING", "Transcription", "is_installed", "require_installed", "solve_reference", "transcribe"]
+
+MISSING = "the reference solver needs CVXPY with Clarabel: install fedsift[reference]"
+
+
+def is_installed() -> bool:
+    """Whether CVXPY and Clarabel are installed; imports neither."""
+    return all(find_spec(name) is not None for name in ("cvxpy", "clarabel"))
+
+
+def require_installed() -> None:
+    """Raise a `MissingExtraError` unless CVXPY and Clarabel are installed."""
+    if not is_installed():
+        raise MissingExtraError(MISSING)
 
 
 @dataclass(frozen=True, eq=False)
 class Transcription:
-    """A CVXPY problem, its variable Φ over the open links, its constraint R ≤ cap and the unit data is counted in."""
+    """The step problem in CVXPY.
 
-    problem: cp.Problem
-    fractions: cp.Variable
+    Attributes:
+        problem: the CVXPY problem.
+        fractions: its variable, Φ of each open link.
+        open_links: the links of the step that can carry something.
+        receive: the constraint R ≤ cap, in units of `unit` datapoints.
+        unit: how many datapoints make one unit of data in the CVXPY problem.
+    """
+
+    problem: Any
+    fractions: Any
     open_links: IntArray
     receive: Any
     unit: float
@@ -35,9 +57,17 @@ class Transcription:
 def transcribe(problem: StepProblem) -> Transcription:
     """Write the step problem down in CVXPY.
 
-    Data is counted in units of the sampled devices' mean: in datapoints, Clarabel reports inaccurate solutions. Links
-    that can carry nothing are left out: an inequality without an interior defeats any interior-point solver.
+    Data is counted in units of the sampled devices' mean, because Clarabel reports inaccurate solutions if it is
+    counted in datapoints. Links that can carry nothing are left out, because an interior-point solver needs constraints
+    with an interior.
+
+    Raises:
+        MissingExtraError: CVXPY or Clarabel is not installed.
     """
+    require_installed()
+    import cvxpy as cp  # noqa: PLC0415 - optional, and slow to load
+    from scipy import sparse  # noqa: PLC0415 - slow to load
+
     unit = float(problem.data.mean())
     n_senders, n_receivers = problem.n_senders, problem.n_receivers
     payable = (problem.cost == 0) | (problem.budget[problem.sender] > 0)
@@ -60,11 +90,11 @@ def transcribe(problem: StepProblem) -> Transcription:
     noise = problem.gradient_noise / np.sqrt(unit)
     statistical = noise / n_receivers * cp.sum(cp.power(data, -0.5))
 
-    # Eqs. (9) and (10). A cap far beyond all that could arrive would only cost digits.
+    # Eqs. (9) and (10). A cap far above everything that could arrive would only cost digits, so it is cut down.
     receive = received <= np.minimum(problem.capacity / unit, 2 * to_receiver.sum(axis=1) + 1e-300)
     constraints = [
         receive,
-        # Eq. (11), each row divided by its budget so that rows of any unit weigh alike.
+        # Eq. (11), each row divided by its budget, so that the rows have coefficients of like size.
         sparse.diags_array(_inverse(problem.budget)) @ spend @ phi <= np.where(problem.budget > 0, 1.0, 0.0),
         of_sender @ phi <= 1,  # eq. (12)
     ]
@@ -75,20 +105,26 @@ def transcribe(problem: StepProblem) -> Transcription:
 def solve_reference(problem: StepProblem, *, time_limit: float | None = None) -> StepSolution:
     """Solve the step with CVXPY and Clarabel, and certify the answer.
 
-    Clarabel's answer may lie outside a constraint by its tolerance; it is scaled back in before it is certified.
+    Clarabel's answer may break a constraint by its tolerance. It is scaled back into the constraints before it is
+    certified.
+
+    Raises:
+        MissingExtraError: CVXPY or Clarabel is not installed.
     """
     start = perf_counter()
     fractions = np.zeros(problem.n_links)
     prices = np.zeros(problem.n_receivers)
     iterations = 0
     model = transcribe(problem)
+    import cvxpy as cp  # noqa: PLC0415 - optional, and slow to load
+
     limit = {} if time_limit is None else {"time_limit": time_limit}
-    # With no time left there is nothing to ask Clarabel for: moving nothing is feasible.
+    # With no time left Clarabel is not asked: zero fractions are feasible.
     if model.open_links.size and (time_limit is None or time_limit > 0):
         with warnings.catch_warnings():
-            # "Solution may be inaccurate": the certificate says how accurate it is.
+            # CVXPY warns "Solution may be inaccurate"; the certificate tells how accurate it is.
             warnings.simplefilter("ignore", UserWarning)
-            # A solver that gives up leaves no value: zero fractions are feasible, and their certificate is honest.
+            # If Clarabel gives up there is no value. Then the answer is zero fractions, with their certificate.
             with contextlib.suppress(cp.SolverError):
                 model.problem.solve(
                     solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=400, **limit

@@ -14,7 +14,7 @@ from app.wire.base import AnswerModel, Indices, Measure, Optional, RequestModel
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER, UnknownSamplerError, find_sampler, objective_names, sampler_names
-from solver import Change, GradientModel, Network, Schedule, StepPlan
+from solver import Change, GradientModel, Network, Schedule, StepPlan, reference
 
 __all__ = [
     "BinaryParameters",
@@ -150,6 +150,8 @@ class PlanParameters(RequestModel):
         if self.sample_size > n_devices:
             raise InvalidRequestError.at("/sample_size", f"must be at most the number of devices, {n_devices}")
         _find_sampler(self.sampler)
+        if self.solver == "cvxpy" and not reference.is_installed():
+            raise InvalidRequestError.at("/solver", reference.MISSING)
         if self.output == "matrix" and n_devices**2 * self.horizon > settings.max_answer_numbers:
             raise InvalidRequestError.at("/output", "matrices of that size over that horizon are too large an answer")
         if self.sampled is not None and len(self.sampled) != self.sample_size:

@@ -1,6 +1,7 @@
 """`fedsift plan`, called as a person would."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,18 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "No such file" in missing.stderr
     assert fedsift("-", text="{").exit_code == 1
     assert fedsift("-", text="[]").exit_code == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_without_cvxpy_the_reference_solver_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps({**REQUEST, "solver": "cvxpy"}))
+    result = fedsift(str(path), "--json", *options)
+    assert result.exit_code == 1
+    problem = json.loads(result.stdout)
+    assert problem["status"] == 422
+    detail = "the reference solver needs CVXPY with Clarabel: install fedsift[reference]"
+    assert problem["errors"] == [{"pointer": "/solver", "detail": detail}]
