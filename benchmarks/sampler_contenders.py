@@ -6,11 +6,12 @@ from benchmarks.labelled_sets import without_labels
 from fedl_sim.engines.base import Engine
 from fedl_sim.labels.settings import Family
 from fedl_sim.loop.devices import TrainingSettings
-from fedl_sim.loop.reported import INFORMED, sample_informed
+from fedl_sim.loop.first_round import sample_by_rival
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler import find_sampler
 from sampler.base import SamplingProblem, Selection
+from sampler.rivals.model_based import RIVALS
 from sampler.searches.base import ObjectiveSampler
 
 __all__ = ["LARGE", "TEN_DEVICES", "Contender"]
@@ -32,7 +33,7 @@ class Contender:
     @property
     def objective(self) -> str:
         """What it aims at: its own objective, or the paper's if it states none."""
-        if self.sampler in INFORMED:
+        if self.sampler in RIVALS:
             return "surrogate"
         sampler = find_sampler(self.sampler)
         return sampler.objective if isinstance(sampler, ObjectiveSampler) else "surrogate"
@@ -45,7 +46,7 @@ class Contender:
         """Choose devices."""
         return find_sampler(self.sampler)(self.seen(problem), stream(seed, "bench", self.sampler, draw))
 
-    def sample_informed(
+    def sample_by_rival(
         self,
         problem: SamplingProblem,
         realisation: Realisation,
@@ -58,7 +59,7 @@ class Contender:
         """Choose devices by what they report of a first model."""
         training = TrainingSettings(family.learning_rate, family.batch_size, family.aggregation_period)
         generator = stream(seed, "bench", self.sampler, draw)
-        return sample_informed(self.sampler, problem, realisation, engine, training, seed=seed, generator=generator)
+        return sample_by_rival(self.sampler, problem, realisation, engine, training, seed=seed, generator=generator)
 
 
 # The branch on random scores stands beside gcn_branch in every table.

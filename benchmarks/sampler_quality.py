@@ -36,9 +36,9 @@ from fedl_sim.labels.evaluation import HELD_OUT_SEED, problem_of
 from fedl_sim.labels.label import label, realisation_of
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.labels.settings import Family
-from fedl_sim.loop.reported import INFORMED
 from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
 from sampler import SamplingProblem, find_objective, find_sampler
+from sampler.rivals.model_based import RIVALS
 from solver.horizon import plan_offloading
 from solver.schedule import Schedule
 
@@ -108,12 +108,12 @@ def _values(contender: Contender, problem: SamplingProblem, record: LabelledReal
 def _sample(
     contender: Contender, problem: SamplingProblem, record: LabelledRealisation, draw: int
 ) -> NDArray[np.int64]:
-    if contender.sampler not in INFORMED:
+    if contender.sampler not in RIVALS:
         return contender.sample(problem, record.seed, draw).sampled
     family = record.family
     realisation = _realisation(family, record.seed)
     engine = _engine(family.model, family.data_set)
-    return contender.sample_informed(problem, realisation, engine, family, seed=record.seed, draw=draw).sampled
+    return contender.sample_by_rival(problem, realisation, engine, family, seed=record.seed, draw=draw).sampled
 
 
 @lru_cache(maxsize=1)

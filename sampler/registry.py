@@ -2,9 +2,10 @@
 
 from sampler.base import Sampler
 from sampler.baselines import sample_heuristically, sample_randomly
+from sampler.branch.random_scores import sample_by_random_branch
 from sampler.errors import UnknownSamplerError
 from sampler.gcn.rank import GcnRank
-from sampler.gcn.sampler import GcnBranch, GcnBranchFedl, sample_by_random_branch
+from sampler.gcn.sampler import GcnBranch, GcnBranchFedl
 from sampler.searches.base import ObjectiveSampler
 from sampler.searches.exhaustive import sample_exhaustively
 from sampler.searches.greedy import sample_greedily

@@ -14,16 +14,17 @@ from fedl_sim.data.datasets import DataSet
 from fedl_sim.engines.base import Engine, Indices
 from fedl_sim.engines.models import FloatArray
 from fedl_sim.loop.devices import LocalUpdate, TrainingSettings, local_steps
+from fedl_sim.loop.first_round import sample_by_rival
 from fedl_sim.loop.holdings import Holdings
 from fedl_sim.loop.planner import PeriodPlanner, Planner
 from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
-from fedl_sim.loop.reported import INFORMED, sample_informed
 from fedl_sim.loop.schemes import EVERYBODY, Scheme
 from fedl_sim.loop.server import aggregate, last_of_each, observe
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem
 from sampler.registry import find_sampler
+from sampler.rivals.model_based import RIVALS
 from solver.eligibility import eligible_devices
 
 __all__ = ["RunSettings", "SchemeLoop", "Totals", "run_scheme", "sample_devices"]
@@ -82,8 +83,8 @@ def sample_devices(
     )
     # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
-    if scheme.sampler in INFORMED:
-        return sample_informed(
+    if scheme.sampler in RIVALS:
+        return sample_by_rival(
             scheme.sampler, problem, realisation, engine, settings.training, seed=seed, generator=generator
         ).sampled
     return find_sampler(scheme.sampler)(problem, generator).sampled

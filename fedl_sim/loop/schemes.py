@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from fedl_sim.loop.reported import INFORMED
 from sampler.errors import UnknownSamplerError
 from sampler.registry import DEFAULT_SAMPLER, find_sampler, sampler_names
+from sampler.rivals.model_based import RIVALS
 from solver.horizon import METHODS
 
 __all__ = ["PAPER_SCHEMES", "Scheme", "find_scheme", "scheme_names"]
@@ -18,7 +18,7 @@ class Scheme:
 
     Attributes:
         name: how it is called in results.
-        sampler: a registered sampler, one of `fedl_sim.loop.reported`, or "all" for FedL on every device that can
+        sampler: a registered sampler, one of `sampler.rivals`, or "all" for FedL on every device that can
             train.
         offloading: a method of `solver.horizon`, "none" for no offloading.
         draws: how many selections to average over, for samplers that draw at random.
@@ -69,10 +69,10 @@ def find_scheme(name: str) -> Scheme:
         return PAPER_SCHEMES[name]
     sampler, _, offloading = name.partition("+")
     try:
-        if sampler not in INFORMED:
+        if sampler not in RIVALS:
             find_sampler(sampler)
     except UnknownSamplerError as error:
-        known = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in (*sampler_names(), *INFORMED))))
+        known = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in (*sampler_names(), *RIVALS))))
         raise ValueError(f"unknown scheme {name!r} ({error}); known: {known}") from error
     draws = PAPER_SCHEMES["random"].draws if sampler.startswith("random") else 1
     return Scheme(name, sampler, offloading or "none", draws)

@@ -15,11 +15,12 @@ from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.train.examples import gcn_examples, gcn_features, rank_states
 from fedl_sim.train.recipe import Recipe
 from sampler.base import Sampler
+from sampler.branch.random_scores import sample_by_random_branch
 from sampler.errors import WeightsError
 from sampler.gcn.examples import Trained, TrainingOptions
 from sampler.gcn.rank import GcnRank
 from sampler.gcn.rank_features import RANK_FEATURES
-from sampler.gcn.sampler import GcnBranch, sample_by_random_branch
+from sampler.gcn.sampler import GcnBranch
 from sampler.gcn.weights import GENERAL, Weights, read_weights
 
 __all__ = ["DRAWS", "Reporter", "label_realisations", "train_models"]

@@ -1,4 +1,4 @@
-"""The samplers `gcn_branch` and `random_branch`: one branch search, two sources of scores."""
+"""The samplers `gcn_branch` and `gcn_branch_fedl`: a trained GCN scores the devices, a branch search picks them."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from sampler.gcn.features import device_features
 from sampler.gcn.forward import Propagation, gcn_scores
 from sampler.gcn.weights import GENERAL, PAPER_SIZES, Weights, load_weights, weights_name
 
-__all__ = ["GcnBranch", "GcnBranchFedl", "sample_by_random_branch"]
+__all__ = ["GcnBranch", "GcnBranchFedl"]
 
 
 class GcnBranch:
@@ -64,8 +64,3 @@ class GcnBranchFedl(GcnBranch):
     def __init__(self) -> None:
         """Use the package's weights."""
         super().__init__("fedl")
-
-
-def sample_by_random_branch(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-    """Branch as `gcn_branch` does, on random scores: what the GCN must beat to be worth its training."""
-    return branch_search(problem, generator.random(len(problem.schedule.network)), generator)

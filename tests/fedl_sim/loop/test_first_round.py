@@ -3,11 +3,12 @@ import numpy as np
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.engines.factory import make_engine
 from fedl_sim.loop.devices import TrainingSettings
+from fedl_sim.loop.first_round import first_model, observe_devices
 from fedl_sim.loop.loop import RunSettings
-from fedl_sim.loop.reported import INFORMED, first_model, observe_devices
 from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.simulate.sweep import ExperimentSettings, simulate
 from sampler.base import SamplingProblem
+from sampler.rivals.model_based import RIVALS
 from solver.schedule import Schedule
 
 NETWORK = RealisationSettings(n_devices=30, mean_datapoints=40)
@@ -35,9 +36,9 @@ def test_every_rival_makes_a_scheme() -> None:
     settings = ExperimentSettings(
         realisation=NETWORK,
         run=RunSettings(sample_size=4, aggregations=1, training=TrainingSettings(aggregation_period=2)),
-        schemes=tuple(f"{name}+fast" for name in INFORMED),
+        schemes=tuple(f"{name}+fast" for name in RIVALS),
     )
     runs = simulate(settings).runs
-    assert [run.scheme for run in runs] == [f"{name}+fast" for name in INFORMED]
+    assert [run.scheme for run in runs] == [f"{name}+fast" for name in RIVALS]
     assert all(len(set(run.sampled)) == 4 for run in runs)
     assert simulate(settings).runs == runs

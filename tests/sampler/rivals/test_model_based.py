@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sampler.rivals.informed import (
+from sampler.rivals.model_based import (
     Observations,
     sample_by_gradient_coverage,
     sample_by_power_of_choice,

@@ -1,9 +1,10 @@
-"""Samplers that know what devices report of a model: losses and gradients, as rivals that keep the others honest.
+"""Rival samplers that choose by what devices report about a model: their losses and gradients.
 
-None of them looks at links or budgets. They are not in the registry, since a service has no model to ask about; the
-simulator measures what they need (`fedl_sim.loop.reported`).
+None of them looks at links or budgets. They are not in the registry, because the service has no model. The simulator
+has one and measures what they need.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from sampler.base import SamplingProblem, Selection
 from sampler.objectives.coverage import Coverage
 from sampler.searches.greedy import sample_greedily
 
-__all__ = ["Observations", "sample_by_gradient_coverage", "sample_by_power_of_choice", "sample_by_utility"]
+__all__ = ["RIVALS", "Observations", "sample_by_gradient_coverage", "sample_by_power_of_choice", "sample_by_utility"]
 
 # Of a power of choice: how many devices are asked for their loss, for each that is to be sampled.
 _ASKED = 2
@@ -97,3 +98,10 @@ def _highest(
     """Return the devices of highest score; chance breaks ties."""
     order = np.lexsort((generator.random(len(score)), -score))[:size]
     return Selection(devices[order], score[order])
+
+
+RIVALS: Mapping[str, Callable[[SamplingProblem, Observations, np.random.Generator], Selection]] = {
+    "divfl": sample_by_gradient_coverage,
+    "oort": sample_by_utility,
+    "power_of_choice": sample_by_power_of_choice,
+}

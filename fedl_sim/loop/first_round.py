@@ -4,8 +4,6 @@ Before a run samples its devices, S random ones train for one aggregation, as a 
 device then reports loss and gradient of that model on the data it starts with, and a rival chooses by them.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,23 +14,12 @@ from fedl_sim.loop.server import aggregate, last_of_each
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem, Selection
-from sampler.rivals.informed import (
-    Observations,
-    sample_by_gradient_coverage,
-    sample_by_power_of_choice,
-    sample_by_utility,
-)
+from sampler.rivals.model_based import RIVALS, Observations
 
-__all__ = ["INFORMED", "first_model", "observe_devices", "sample_informed"]
-
-INFORMED: dict[str, Callable[[SamplingProblem, Observations, np.random.Generator], Selection]] = {
-    "divfl": sample_by_gradient_coverage,
-    "oort": sample_by_utility,
-    "power_of_choice": sample_by_power_of_choice,
-}
+__all__ = ["first_model", "observe_devices", "sample_by_rival"]
 
 
-def sample_informed(
+def sample_by_rival(
     name: str,
     problem: SamplingProblem,
     realisation: Realisation,
@@ -44,7 +31,7 @@ def sample_informed(
 ) -> Selection:
     """Choose devices as the rival of that name does, by what they report after a first round."""
     parameters = first_model(problem, realisation, engine, training, seed=seed)
-    return INFORMED[name](problem, observe_devices(realisation, engine, parameters), generator)
+    return RIVALS[name](problem, observe_devices(realisation, engine, parameters), generator)
 
 
 def first_model(

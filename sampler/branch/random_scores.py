@@ -1,0 +1,13 @@
+"""The sampler `random_branch`: the branch search on random scores."""
+
+import numpy as np
+
+from sampler.base import SamplingProblem, Selection
+from sampler.branch.search import branch_search
+
+__all__ = ["sample_by_random_branch"]
+
+
+def sample_by_random_branch(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
+    """Branch as `gcn_branch` does, on random scores: what the GCN must beat to be worth its training."""
+    return branch_search(problem, generator.random(len(problem.schedule.network)), generator)
