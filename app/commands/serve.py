@@ -1,7 +1,10 @@
 """`fedsift serve`."""
 
 import gc
-from typing import Annotated
+import signal
+from collections.abc import Callable
+from types import FrameType
+from typing import Annotated, NoReturn
 
 import typer
 import uvicorn
@@ -21,7 +24,7 @@ def serve(
     processes: Annotated[int | None, typer.Option(help="Server processes (FEDSIFT_PROCESSES).")] = None,
     workers: Annotated[int | None, typer.Option(help="Validation workers beside it (FEDSIFT_WORKERS).")] = None,
 ) -> None:
-    """Start the service. Every FEDSIFT_* setting is in docs/api.md."""
+    """Start the service; SIGTERM and Ctrl+C end it with status 0. Every FEDSIFT_* setting is in docs/api.md."""
     given = {"host": host, "port": port, "processes": processes, "workers": workers}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     refuse_open_door(settings)
@@ -29,11 +32,27 @@ def serve(
     set_up_logs(settings.log_level)
     settings.export()
     supervisor = Supervisor(settings.workers, settings.shutdown_grace)
+    _on_stop_signals(_leave)
     supervisor.start()
     try:
         _listen(settings)
     finally:
+        _on_stop_signals(lambda *_: supervisor.kill())  # whoever asks twice does not want to wait
         supervisor.stop()
+
+
+def _leave(*_: object) -> NoReturn:
+    """End with status 0 and by way of every `finally`, so that no worker outlives the server.
+
+    uvicorn finishes accepted requests first and raises the signal again afterwards; Python's own handler of SIGTERM
+    would then end the process on the spot.
+    """
+    raise SystemExit(0)
+
+
+def _on_stop_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
 
 
 def _listen(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Keeps worker processes alive: starts them, restarts those that die, ends them with itself."""
+"""Keeps worker processes alive: starts them, restarts those that end, and stops them before its own process ends."""
 
 import logging
 import subprocess
@@ -11,12 +11,21 @@ __all__ = ["Supervisor"]
 _log = logging.getLogger("fedsift.supervisor")
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 10.0
-# A process that lived this long was well: its next restart is quick again.
-_WELL_SECONDS = 20.0
+# A process that ran this long was healthy: its next restart is quick again.
+_HEALTHY_SECONDS = 20.0
+# A worker ends by itself within the grace period; this is added before it is killed.
+_EXTRA_SECONDS = 10.0
+
+# `-P` keeps the working directory off the import path: a folder `app/` there must not replace ours.
+_COMMAND = (sys.executable, "-P", "-m", "app.worker.main", "--supervised")
 
 
 class Supervisor:
-    """Each worker has a thread that waits for it. A worker also ends when the supervisor's end of a pipe does."""
+    """Starts `count` worker processes and has one thread wait for each.
+
+    Every worker reads from a pipe that only this process can write to. If this process is killed the pipe closes, and
+    the workers end by themselves.
+    """
 
     def __init__(self, count: int, grace: float) -> None:
         self._count = count
@@ -33,30 +42,33 @@ class Supervisor:
             self._threads.append(thread)
 
     def stop(self) -> None:
-        """Let the workers finish their rounds and wait for them."""
+        """Tell the workers to finish their rounds, wait for them as long as they may take, and kill the rest."""
         self._stop.set()
-        deadline = time.monotonic() + self._grace + 10
+        deadline = time.monotonic() + self._grace + _EXTRA_SECONDS
         for process in list(self._processes.values()):
-            if process.stdin is not None:
-                process.stdin.close()
+            process.terminate()
         for thread in self._threads:
             thread.join(max(0.1, deadline - time.monotonic()))
+        self.kill()
+        for thread in self._threads:
+            thread.join()
+
+    def kill(self) -> None:
+        """End the workers at once; the rounds under way are lost and trained again later."""
         for process in list(self._processes.values()):
-            if process.poll() is None:
-                process.kill()
+            process.kill()
 
     def _keep(self, number: int) -> None:
         wait = _FIRST_WAIT
         while not self._stop.is_set():
             begin = time.monotonic()
-            command = [sys.executable, "-m", "app.worker.main", "--supervised"]
-            process = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - this interpreter, our own module
+            process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE)  # noqa: S603 - this interpreter, our own module
             self._processes[number] = process
-            if self._stop.is_set() and process.stdin is not None:
-                process.stdin.close()
+            if self._stop.is_set():  # `stop` may have come too early to see this process
+                process.terminate()
             code = process.wait()
             if self._stop.is_set():
                 return
-            wait = _FIRST_WAIT if time.monotonic() - begin > _WELL_SECONDS else min(2 * wait, _LONGEST_WAIT)
+            wait = _FIRST_WAIT if time.monotonic() - begin > _HEALTHY_SECONDS else min(2 * wait, _LONGEST_WAIT)
             _log.warning("a worker ended", extra={"fields": {"code": code, "restart_in": wait}})
             self._stop.wait(wait)

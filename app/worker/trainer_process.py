@@ -45,7 +45,7 @@ class Trainer:
         """Start the process unless it runs."""
         if self._process is not None and self._process.poll() is None:
             return
-        command = [sys.executable, "-m", _MODULE]
+        command = [sys.executable, "-P", "-m", _MODULE]  # -P: the working directory is not on the import path
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
             command, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

@@ -63,7 +63,7 @@ def warm_service(workers: int) -> None:
     """Plan with both solvers through the service as it will run; with workers, see a validation through."""
     for kind in kinds_here():
         environment = {**os.environ, "NUMBA_CPU_NAME": kind}
-        subprocess.run([sys.executable, "-m", "sampler.warm_up"], check=True, env=environment)
+        subprocess.run([sys.executable, "-P", "-m", "sampler.warm_up"], check=True, env=environment)
     run("keys", "create", "warm")
     command = [str(Path(sys.executable).with_name("fedsift")), "serve", "--host", "127.0.0.1", "--port", str(PORT)]
     server = subprocess.Popen(command, env={**os.environ, "FEDSIFT_WORKERS": str(workers)})  # noqa: S603
@@ -88,7 +88,9 @@ def warm_service(workers: int) -> None:
         answer("/docs")
         answer("/metrics")
         subprocess.run(
-            [sys.executable, "-m", "app.operations.health"], check=True, env={**os.environ, "FEDSIFT_PORT": str(PORT)}
+            [sys.executable, "-P", "-m", "app.operations.health"],
+            check=True,
+            env={**os.environ, "FEDSIFT_PORT": str(PORT)},
         )
     finally:
         server.terminate()
@@ -106,7 +108,8 @@ def warm_worker() -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
+    # What a process writes there while it ends must not fail the build.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.environ["FEDSIFT_DATABASE_URL"] = f"sqlite:///{folder}/fedsift.db"
         os.environ["HOME"] = folder
         os.chdir(folder)
