@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from app.keys.ring import KeyRing
+from app.keys.store import KeyRecord, KeyStore
 from app.settings import Settings
-from app.store import KeyRecord, Store
+from app.store import Store
 
 __all__ = ["keys"]
 
@@ -44,7 +45,7 @@ def create(name: Annotated[str, typer.Argument(help="Who it is for.")], as_json:
 def list_keys(as_json: Json = False) -> None:
     """List the keys; the keys themselves are not kept."""
     store = _store()
-    rows = [_row(record) for record in store.list_keys()]
+    rows = [_row(record) for record in KeyStore(store).all()]
     store.close()
     if as_json:
         typer.echo(json.dumps(rows))
@@ -59,7 +60,7 @@ def list_keys(as_json: Json = False) -> None:
 def revoke(key_id: Annotated[str, typer.Argument(help="As `fedsift keys list` shows it.")]) -> None:
     """Revoke a key. Servers refuse it within seconds; its runs stay."""
     store = _store()
-    found = store.delete_key(key_id)
+    found = KeyStore(store).delete(key_id)
     store.close()
     if not found:
         typer.echo(f"there is no key {key_id}", err=True)

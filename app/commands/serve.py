@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 import uvicorn
 
+from app.keys.store import KeyStore
 from app.settings import Settings
 from app.store import Store, StoreError
 from app.telemetry.logs import set_up_logs
@@ -86,7 +87,7 @@ def refuse_open_door(settings: Settings) -> None:
         return
     store = Store(settings.database_url)
     try:
-        if store.list_keys():
+        if KeyStore(store).all():
             return
     except StoreError as error:
         typer.echo(f"the store cannot be reached: {error}", err=True)

@@ -4,7 +4,8 @@ import hashlib
 import secrets
 import time
 
-from app.store import KeyRecord, Store
+from app.keys.store import KeyRecord, KeyStore
+from app.store import Store
 
 __all__ = ["PREFIX", "KeyRing", "digest_of"]
 
@@ -23,14 +24,14 @@ class KeyRing:
     """Makes keys and recognises them."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._keys = KeyStore(store)
         self._known: dict[str, tuple[str, float]] = {}
 
     def create(self, name: str) -> tuple[KeyRecord, str]:
         """A new key; the text is nowhere kept."""
         text = PREFIX + secrets.token_urlsafe(32)
         record = KeyRecord(secrets.token_hex(8), name, time.time())
-        self._store.add_key(record, digest_of(text))
+        self._keys.add(record, digest_of(text))
         return record, text
 
     def remembered(self, text: str) -> str | None:
@@ -41,7 +42,7 @@ class KeyRing:
     def owner_of(self, text: str) -> str | None:
         """The owner of a key, or None if nobody has it. Asks the store: not for the event loop."""
         digest = digest_of(text)
-        record = self._store.find_key(digest)
+        record = self._keys.find(digest)
         if record is None:
             return None
         if len(self._known) >= _REMEMBERED:

@@ -4,7 +4,7 @@ import time
 import zlib
 from dataclasses import dataclass
 
-from app.store.store import Store
+from app.store import Store
 
 __all__ = ["KeptPlan", "PlanStore"]
 
@@ -26,7 +26,7 @@ class PlanStore:
     def add(self, plan_id: str, owner: str, plan: KeptPlan, *, most: int) -> None:
         """Keep a plan; the owner's oldest beyond the limit go."""
         packed = [zlib.compress(text, 1) for text in (plan.request, plan.answer)]
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"
             t.change(sql, plan_id, owner, time.time(), *packed)
             t.change(
@@ -38,11 +38,11 @@ class PlanStore:
 
     def find(self, owner: str, plan_id: str) -> KeptPlan | None:
         """The plan, if it was kept and is this owner's."""
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             rows = t.rows("SELECT request, answer FROM plans WHERE id = ? AND owner = ?", plan_id, owner)
         return KeptPlan(*(zlib.decompress(text) for text in rows[0])) if rows else None
 
     def delete(self, owner: str, plan_id: str) -> bool:
         """Forget a plan; whether there was one."""
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             return bool(t.change("DELETE FROM plans WHERE id = ? AND owner = ?", plan_id, owner))

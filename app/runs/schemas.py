@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 
 from app.plans.planning import PlanResult
 from app.plans.schemas import ChangeIn, PlanSummary, summary
-from app.store import RunRecord
+from app.runs.store import RunRecord
 from app.wire.base import AnswerModel, Measure, Optional, RequestModel
 
 __all__ = ["AggregationRequest", "PeriodOut", "RunList", "RunOut"]

@@ -8,31 +8,22 @@ compute the same period one is kept and the other answers with it.
 import hashlib
 import json
 import time
-from dataclasses import replace
 from time import perf_counter
 
 from starlette.responses import Response
 
 from app.http.gate import JSON, Service
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
-from app.plans.planning import PlanQuery, make_plan, solve_period
-from app.plans.schemas import RunRequest, merged
+from app.plans.planning import make_plan, solve_period
+from app.plans.schemas import RunRequest
 from app.plans.service import counted, encoded, new_id
+from app.runs.history import run_query
 from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
-from app.store import PeriodRecord, RunRecord
+from app.runs.store import PeriodRecord, RunRecord, RunStore
 from app.wire.arrays import read_model
-from solver import GradientModel, HorizonState, Schedule
+from solver import GradientModel, HorizonState
 
-__all__ = [
-    "aggregate",
-    "create_run",
-    "delete_run",
-    "find_run",
-    "get_period",
-    "get_run",
-    "list_runs",
-    "query_so_far",
-]
+__all__ = ["aggregate", "create_run", "delete_run", "get_period", "get_run", "list_runs"]
 
 
 def create_run(service: Service, owner: str, body: bytes) -> Response:
@@ -53,7 +44,7 @@ def create_run(service: Service, owner: str, body: bytes) -> Response:
     )
     answer = encoded(service, PeriodOut.from_domain(run, 0, counted_result, request.output))
     state = _written(result.state, query.gradient)
-    service.store.add_run(run, body, PeriodRecord(run.id, 0, "", b"", state, answer))
+    RunStore(service.store).add(run, body, PeriodRecord(run.id, 0, "", b"", state, answer))
     return Response(answer, status_code=201, media_type=JSON, headers={"Location": f"/v1/runs/{run.id}"})
 
 
@@ -64,21 +55,25 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
         ConflictError: another body was answered, the aggregation is not the next one, or the run is over.
     """
     begin = perf_counter()
-    run = _find(service, owner, run_id)
+    store = RunStore(service.store)
+    run = _find(store, owner, run_id)
     request = AggregationRequest.model_validate_json(body)
     canonical = request.model_dump_json(exclude_unset=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()
     k = request.aggregation
-    known = service.store.find_period(run_id, k)
+    known = store.find_period(run_id, k)
     if known is not None:
         return _replayed(known, digest)
-    before = service.store.find_period(run_id, k - 1)
-    _check_order(service, run, k, known_before=before is not None)
-    if before is None:
+    before = store.find_period(run_id, k - 1)
+    _check_order(store, run, k, known_before=before is not None)
+    asked = store.requests(run_id)
+    if before is None or asked is None:
         raise _not_found()
 
-    original = read_model(RunRequest, service.store.run_request(run_id))
-    query = _query_now(service, run, original, request)
+    original = read_model(RunRequest, asked[0])
+    told = [AggregationRequest.model_validate_json(text) for text in asked[1]]
+    _check_steps(request, run)
+    query = run_query(original, [*told, request], service.settings)
     state, gradient = _read(before.state)
     gradient = gradient.observe(request.gradient_norm, run.aggregation_period)
     last = min(run.horizon, (k + 1) * run.aggregation_period)
@@ -86,9 +81,9 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
     answer = encoded(service, PeriodOut.from_domain(run, k, result, original.output))
     record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient), answer)
-    if service.store.add_period(record):
+    if store.add_period(record):
         return Response(answer, media_type=JSON)
-    first = service.store.find_period(run_id, k)
+    first = store.find_period(run_id, k)
     if first is None:
         raise _not_found()
     return _replayed(first, digest)
@@ -96,14 +91,17 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
 
 def get_run(service: Service, owner: str, run_id: str) -> RunOut:
     """Where a run stands."""
-    run = _find(service, owner, run_id)
-    return RunOut.from_domain(run, service.store.last_aggregations([run_id]).get(run_id, 0))
+    found = RunStore(service.store).find_with_aggregation(owner, run_id)
+    if found is None:
+        raise _not_found()
+    return RunOut.from_domain(*found)
 
 
 def get_period(service: Service, owner: str, run_id: str, aggregation: int) -> Response:
     """The answer to an aggregation once more; 0 is the first period's."""
-    _find(service, owner, run_id)
-    period = service.store.find_period(run_id, aggregation)
+    store = RunStore(service.store)
+    _find(store, owner, run_id)
+    period = store.find_period(run_id, aggregation)
     if period is None:
         raise NotFoundError("this aggregation has not been answered")
     return Response(period.answer, media_type=JSON)
@@ -111,34 +109,19 @@ def get_period(service: Service, owner: str, run_id: str, aggregation: int) -> R
 
 def list_runs(service: Service, owner: str, limit: int, after: str | None) -> RunList:
     """A page of the owner's runs."""
-    found = service.store.list_runs(owner, limit + 1, after)
-    page = found[:limit]
-    last = service.store.last_aggregations([run.id for run in page])
-    more = page[-1].id if len(found) > limit else None
-    return RunList.model_construct(runs=[RunOut.from_domain(run, last.get(run.id, 0)) for run in page], next=more)
+    found = RunStore(service.store).page(owner, limit + 1, after)
+    page = [RunOut.from_domain(run, last) for run, last in found[:limit]]
+    return RunList.model_construct(runs=page, next=page[-1].id if len(found) > limit else None)
 
 
 def delete_run(service: Service, owner: str, run_id: str) -> None:
     """Forget a run."""
-    if not service.store.delete_run(owner, run_id):
+    if not RunStore(service.store).delete(owner, run_id):
         raise _not_found()
 
 
-def find_run(service: Service, owner: str, run_id: str) -> RunRecord | None:
-    """A run of the owner's."""
-    return service.store.find_run(owner, run_id)
-
-
-def query_so_far(service: Service, run: RunRecord) -> tuple[PlanQuery, list[bytes]]:
-    """A run's query with every change told so far, and the answers to its periods, in order."""
-    original = read_model(RunRequest, service.store.run_request(run.id))
-    last = service.store.last_aggregations([run.id]).get(run.id, 0)
-    found = [service.store.find_period(run.id, k) for k in range(last + 1)]
-    return _query_with(service, run, original, []), [period.answer for period in found if period is not None]
-
-
-def _find(service: Service, owner: str, run_id: str) -> RunRecord:
-    run = service.store.find_run(owner, run_id)
+def _find(store: RunStore, owner: str, run_id: str) -> RunRecord:
+    run = store.find(owner, run_id)
     if run is None:
         raise _not_found()
     return run
@@ -154,31 +137,19 @@ def _replayed(period: PeriodRecord, digest: str) -> Response:
     return Response(period.answer, media_type=JSON, headers={"Idempotent-Replay": "true"})
 
 
-def _check_order(service: Service, run: RunRecord, k: int, *, known_before: bool) -> None:
+def _check_order(store: RunStore, run: RunRecord, k: int, *, known_before: bool) -> None:
     if k * run.aggregation_period >= run.horizon:
         raise ConflictError(f"the run ends with step {run.horizon}, before aggregation {k}")
     if not known_before:
-        last = service.store.last_aggregations([run.id]).get(run.id, 0)
-        raise ConflictError(f"aggregation {last + 1} is next")
+        raise ConflictError(f"aggregation {store.last_aggregation(run.id) + 1} is next")
 
 
-def _query_now(service: Service, run: RunRecord, original: RunRequest, request: AggregationRequest) -> PlanQuery:
-    """The query with every change told so far; of two for the same step, the later told wins."""
+def _check_steps(request: AggregationRequest, run: RunRecord) -> None:
+    """Changes may only concern steps that are not planned yet."""
     now = request.aggregation * run.aggregation_period
     for i, change in enumerate(request.schedule):
         if change.step <= now:
             raise InvalidRequestError.at(f"/schedule/{i}/step", f"must be above {now}: earlier steps are planned")
-    return _query_with(service, run, original, [request])
-
-
-def _query_with(service: Service, run: RunRecord, original: RunRequest, further: list[AggregationRequest]) -> PlanQuery:
-    query = original.to_domain(service.settings)
-    told = [AggregationRequest.model_validate_json(text) for text in service.store.period_requests(run.id)]
-    changes = list(query.schedule.changes)
-    for one in [*told, *further]:
-        network = query.schedule.network
-        changes += [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(one.schedule)]
-    return replace(query, schedule=Schedule(query.schedule.network, tuple(merged(changes))))
 
 
 def _written(state: HorizonState, gradient: GradientModel) -> str:

@@ -1,7 +1,6 @@
-"""What must survive a crash: runs, their periods, and API keys. SQLite by default, PostgreSQL by one setting."""
+"""The database that survives a crash: SQLite by default, PostgreSQL by one setting. Each slice has its own tables."""
 
-from app.store.database import Database, StoreError, open_database
-from app.store.records import KeyRecord, PeriodRecord, RunRecord
+from app.store.database import StoreError
 from app.store.store import Store
 
-__all__ = ["Database", "KeyRecord", "PeriodRecord", "RunRecord", "Store", "StoreError", "open_database"]
+__all__ = ["Store", "StoreError"]

@@ -10,7 +10,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.store.store import Store
+from app.store import Store
 from app.validations.records import add_event, settle
 
 __all__ = ["Claim", "PartStore", "Ticket", "Turn"]
@@ -56,19 +56,19 @@ class PartStore:
             f"WHERE state = 'waiting' AND leased_until < {now} ORDER BY number LIMIT ?) "
             "AND state = 'waiting' RETURNING id, attempt, rounds, number"
         )
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             return [Ticket(*row) for row in t.rows(sql, _LEASE_SECONDS, limit)]
 
     def queued(self, tickets: list[Ticket]) -> None:
         """The queue has them."""
         sql = "UPDATE validation_parts SET state = 'queued' WHERE id = ? AND attempt = ? AND state = 'waiting'"
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             for ticket in tickets:
                 t.change(sql, ticket.part_id, ticket.attempt)
 
     def claim(self, part_id: str, attempt: int, worker: str) -> Claim | None:
         """Take a part over; None if it has ended, is gone, or was queued anew since."""
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             found = t.rows("SELECT validation_id FROM validation_parts WHERE id = ?", part_id)
             if not found:
                 return None
@@ -97,7 +97,7 @@ class PartStore:
         """Note that a round is about to be trained, unless it should not be."""
         sql = "SELECT p.worker, p.state, p.next_round, v.cancelled FROM validation_parts p JOIN validations v "
         sql += "ON v.id = p.validation_id WHERE p.id = ?"
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             found = t.rows(sql, part_id)
             if not found or found[0][0] != worker or found[0][1] != "running":
                 return "superseded"
@@ -128,7 +128,7 @@ class PartStore:
         facts: dict[str, Any],
     ) -> bool:
         """Keep a round with what follows from it; False if the part is another worker's by now."""
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             ((done, rounds),) = t.rows(
                 "UPDATE validations SET rounds_done = rounds_done + 1 WHERE id = ? RETURNING rounds_done, rounds",
                 claim.validation_id,
@@ -160,7 +160,7 @@ class PartStore:
 
     def end(self, claim: Claim, worker: str, state: str, failure: dict[str, Any] | None = None) -> bool:
         """End a part as done, failed or cancelled; a failure ends its whole validation."""
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             if failure is not None:
                 t.change(
                     "UPDATE validations SET cancelled = 1, failure = COALESCE(failure, ?) WHERE id = ?",
@@ -186,24 +186,24 @@ class PartStore:
             "UPDATE validation_parts SET state = 'waiting', attempt = attempt + 1, worker = NULL, leased_until = 0 "
             "WHERE id = ? AND attempt = ? AND state IN ('queued', 'running')"
         )
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             return sum(t.change(sql, ticket.part_id, ticket.attempt) for ticket in tickets)
 
     def in_queue(self, limit: int) -> list[Ticket]:
         """Open parts that the queue should know, those longest in it first."""
         sql = "SELECT id, attempt, rounds, number FROM validation_parts WHERE state IN ('queued', 'running') "
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             return [Ticket(*row) for row in t.rows(f"{sql} ORDER BY leased_until LIMIT ?", limit)]
 
     def to_forget(self, seconds: float, limit: int) -> list[Ticket]:
         """Parts that ended so many seconds ago and that the queue still remembers."""
         sql = "SELECT id, attempt, rounds, number FROM validation_parts WHERE forgotten = 0 "
         sql += f"AND ended_at < {self._store.now} - ? LIMIT ?"
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             return [Ticket(*row) for row in t.rows(sql, seconds, limit)]
 
     def forgotten(self, tickets: list[Ticket]) -> None:
         """The queue remembers them no longer."""
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             for ticket in tickets:
                 t.change("UPDATE validation_parts SET forgotten = 1 WHERE id = ?", ticket.part_id)

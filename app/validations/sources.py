@@ -14,7 +14,7 @@ from app.http.gate import Service
 from app.http.problems import InfeasibleError, InvalidRequestError
 from app.plans.schemas import PlanRequest
 from app.plans.store import PlanStore
-from app.runs.service import find_run, query_so_far
+from app.runs.history import planned_so_far
 from app.validations.request import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest
 from app.wire.arrays import read_model
 from app.wire.pointers import located
@@ -110,10 +110,10 @@ def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
 
 
 def _of_run(service: Service, owner: str, source: RunSource) -> Material:
-    run = find_run(service, owner, source.id)
-    if run is None:
+    found = planned_so_far(service, owner, source.id)
+    if found is None:
         raise InvalidRequestError.at("/source/id", "you have no run of this id")
-    query, periods = query_so_far(service, run)
+    query, periods = found
     answers = [json.loads(period) for period in periods]
     plan = _script(answers)
     return Material(query.schedule, None, query.sample_size, len(answers), query.aggregation_period, plan)

@@ -4,8 +4,8 @@ import time
 import zlib
 from dataclasses import dataclass
 
+from app.store import Store
 from app.store.database import Transaction
-from app.store.store import Store
 from app.validations.records import (
     OPEN_STATES,
     EventRecord,
@@ -71,7 +71,7 @@ class ValidationStore:
     def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int) -> Accepted:
         """Keep a validation with its parts, all or nothing, unless its key is known or the queue is full."""
         packed, spec = zlib.compress(new.request, 1), zlib.compress(new.work, 1)
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             known = _known(t, new)
             if known is not None:
                 return known
@@ -116,13 +116,13 @@ class ValidationStore:
     def find(self, owner: str, validation_id: str) -> ValidationRecord | None:
         """The validation, if there is one and it is this owner's."""
         sql = f"SELECT {_COLUMNS} FROM validations WHERE id = ? AND owner = ?"  # noqa: S608 - constants
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             rows = t.rows(sql, validation_id, owner)
         return ValidationRecord(*rows[0]) if rows else None
 
     def work(self, validation_id: str) -> bytes:
         """What the parts have in common, as JSON."""
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             rows = t.rows("SELECT work FROM validations WHERE id = ?", validation_id)
         return zlib.decompress(rows[0][0]) if rows else b"{}"
 
@@ -133,14 +133,14 @@ class ValidationStore:
         if after is not None:
             sql += " AND (created_at, id) > (SELECT created_at, id FROM validations WHERE id = ? AND owner = ?)"
             parameters += [after, owner]
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             rows = t.rows(f"{sql} ORDER BY created_at, id LIMIT ?", *parameters, limit)
         return [ValidationRecord(*row) for row in rows]
 
     def parts(self, validation_id: str) -> tuple[list[PartRecord], list[RoundRecord]]:
         """All parts in order, and all rounds done so far."""
         sql = f"SELECT {_PART} FROM validation_parts WHERE validation_id = ? ORDER BY number"  # noqa: S608
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             parts = [PartRecord(*row) for row in t.rows(sql, validation_id)]
             rounds = t.rows(
                 "SELECT part_id, aggregation, seconds, record FROM validation_rounds WHERE part_id IN "
@@ -151,7 +151,7 @@ class ValidationStore:
 
     def cancel(self, owner: str, validation_id: str) -> ValidationRecord | None:
         """Ask for a stop at the next round; what has not begun stops at once."""
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             asked = t.change(
                 f"UPDATE validations SET cancelled = 1 WHERE id = ? AND owner = ? AND cancelled = 0 "  # noqa: S608
                 f"AND state IN {OPEN_STATES}",
@@ -165,7 +165,7 @@ class ValidationStore:
 
     def events(self, validation_id: str, after: int, limit: int = 500) -> list[EventRecord]:
         """Events numbered above `after`, in order."""
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             rows = t.rows(
                 "SELECT number, kind, body FROM validation_events WHERE validation_id = ? AND number > ? "
                 "ORDER BY number LIMIT ?",
@@ -177,7 +177,7 @@ class ValidationStore:
 
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many validations, and how many parts, are in each state."""
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             whole: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validations GROUP BY state"))
             parts: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validation_parts GROUP BY state"))
         return whole, parts
@@ -185,7 +185,7 @@ class ValidationStore:
     def live_workers(self, timeout: float) -> int:
         """How many workers have been heard of within the timeout, by the database's clock."""
         sql = f"SELECT COUNT(*) FROM workers WHERE seen_at > {self._store.now} - ?"  # noqa: S608 - an expression
-        with self._store.transaction() as t:
+        with self._store.read() as t:
             ((count,),) = t.rows(sql, timeout)
         return int(count)
 
@@ -196,7 +196,7 @@ class ValidationStore:
         later = "SELECT COUNT(*) FROM validations v WHERE v.owner = validations.owner AND v.finished_at IS NOT NULL "
         later += "AND (v.created_at, v.id) > (validations.created_at, validations.id)"
         sql = f"DELETE FROM validations WHERE {ended} AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"  # noqa: S608
-        with self._store.transaction() as t:
+        with self._store.write() as t:
             return t.change(sql, older_than, kept_of_owner)
 
 

@@ -111,13 +111,13 @@ class Crew:
 
     def begun(self, validation_id: str) -> int:
         """How many times a round's training was begun."""
-        with self.store.transaction() as t:
+        with self.store.read() as t:
             ((count,),) = t.rows("SELECT COUNT(*) FROM validation_attempts WHERE part_id LIKE ?", f"{validation_id}-%")
         return int(count)
 
     def at_work(self, validation_id: str) -> int | None:
         """A process that has a part of it in hand; those killed already may be in the books a while longer."""
-        with self.store.transaction() as t:
+        with self.store.read() as t:
             rows = t.rows(
                 "SELECT w.pid FROM validation_parts p JOIN workers w ON w.id = p.worker "
                 "WHERE p.validation_id = ? AND p.state = 'running'",
@@ -139,7 +139,7 @@ class Crew:
     def _locked(self) -> bool:
         if not self.url.startswith("sqlite:///"):
             time.sleep(0.6)
-            with self.store.transaction() as t:
+            with self.store.read() as t:
                 ((open_since,),) = t.rows(
                     "SELECT COUNT(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                     "AND backend_type = 'client backend' AND xact_start < clock_timestamp() - interval '0.5 seconds'"

@@ -18,7 +18,7 @@ def test_a_thousand_tiny_jobs_over_three_workers_run_once_each(crew: Crew) -> No
     jobs = [crew.submit("heuristic", **TINY) for _ in range(1000)]
     crew.hire(3)
     crew.until(lambda: crew.validations.counts()[0].get("succeeded", 0) == 1000, 900, look=0.5)
-    with crew.store.transaction() as t:
+    with crew.store.read() as t:
         begun = t.rows("SELECT part_id, aggregation, COUNT(*) FROM validation_attempts GROUP BY part_id, aggregation")
         by_worker: Counter[str] = Counter(
             dict(t.rows("SELECT worker, COUNT(*) FROM validation_attempts GROUP BY worker"))
@@ -37,7 +37,7 @@ def test_parts_of_a_validation_spread_and_a_later_small_one_does_not_wait(crew: 
     assert crew.wait(small).state == "succeeded"
     assert crew.find(large).state == "running"
     assert crew.wait(large).state == "succeeded"
-    with crew.store.transaction() as t:
+    with crew.store.read() as t:
         rows = t.rows("SELECT worker, COUNT(*) FROM validation_parts WHERE validation_id = ? GROUP BY worker", large)
     shares: dict[str, int] = dict(rows)
     assert len(shares) == 2

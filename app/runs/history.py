@@ -1,0 +1,37 @@
+"""What a run has planned so far, for the next period and for validations of the run."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from app.http.gate import Service
+from app.plans.planning import PlanQuery
+from app.plans.schemas import RunRequest, merged
+from app.runs.schemas import AggregationRequest
+from app.runs.store import RunStore
+from app.settings import Settings
+from app.wire.arrays import read_model
+from solver import Schedule
+
+__all__ = ["planned_so_far", "run_query"]
+
+
+def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery, list[bytes]] | None:
+    """A run's query with all its changes, and its answers in order; None if the owner has no such run."""
+    store = RunStore(service.store)
+    if store.find(owner, run_id) is None:
+        return None
+    history = store.history(run_id)
+    if history is None:
+        return None
+    told = [AggregationRequest.model_validate_json(text) for text in history.aggregations]
+    return run_query(read_model(RunRequest, history.request), told, service.settings), history.answers
+
+
+def run_query(original: RunRequest, told: Iterable[AggregationRequest], settings: Settings) -> PlanQuery:
+    """The run's query with the changes of these aggregations; of two for the same step, the later told wins."""
+    query = original.to_domain(settings)
+    network = query.schedule.network
+    changes = list(query.schedule.changes)
+    for one in told:
+        changes += [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(one.schedule)]
+    return replace(query, schedule=Schedule(network, tuple(merged(changes))))

@@ -1,0 +1,183 @@
+"""Runs and their periods in the store. Rows are written once and never changed.
+
+A period is written by whichever process is first, in one transaction with the state that follows from it.
+"""
+
+import zlib
+from dataclasses import dataclass
+
+from app.store import Store
+from app.store.database import GoneError, ReadTransaction, Transaction
+
+__all__ = ["PeriodRecord", "RunHistory", "RunRecord", "RunStore"]
+
+_RUN = "id, owner, created_at, n_devices, sample_size, horizon, aggregation_period"
+_PERIOD = "run_id, aggregation, request_digest, request, state, answer"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as it was asked for."""
+
+    id: str
+    owner: str
+    created_at: float
+    n_devices: int
+    sample_size: int
+    horizon: int
+    aggregation_period: int
+
+
+@dataclass(frozen=True)
+class PeriodRecord:
+    """An answered period.
+
+    Attributes:
+        aggregation: k; 0 is the first period.
+        request_digest: of what was asked, to tell a replay from another body.
+        request: the aggregation's body, empty for k = 0.
+        state: the state of the horizon and the gradient after the period, as JSON.
+        answer: the answer, byte for byte.
+    """
+
+    run_id: str
+    aggregation: int
+    request_digest: str
+    request: bytes
+    state: str
+    answer: bytes
+
+
+@dataclass(frozen=True)
+class RunHistory:
+    """What a run has been asked and has answered so far, in order.
+
+    Attributes:
+        request: the body that the run was started with.
+        aggregations: the bodies of its aggregations.
+        answers: the answers of its periods; the first is to `request`.
+    """
+
+    request: bytes
+    aggregations: list[bytes]
+    answers: list[bytes]
+
+
+class RunStore:
+    """The tables of runs and periods."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, run: RunRecord, request: bytes, first: PeriodRecord) -> None:
+        """Keep a new run with its first period."""
+        packed = zlib.compress(request, 1)
+        with self._store.write() as t:
+            t.change(
+                f"INSERT INTO runs ({_RUN}, request) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
+                run.id,
+                run.owner,
+                run.created_at,
+                run.n_devices,
+                run.sample_size,
+                run.horizon,
+                run.aggregation_period,
+                packed,
+            )
+            _insert(t, first)
+
+    def find(self, owner: str, run_id: str) -> RunRecord | None:
+        """The run, if there is one and it is this owner's."""
+        with self._store.read() as t:
+            return _run(t, owner, run_id)
+
+    def find_with_aggregation(self, owner: str, run_id: str) -> tuple[RunRecord, int] | None:
+        """The run and its last answered aggregation."""
+        with self._store.read() as t:
+            run = _run(t, owner, run_id)
+            return None if run is None else (run, _last_aggregations(t, [run_id]).get(run_id, 0))
+
+    def page(self, owner: str, limit: int, after: str | None) -> list[tuple[RunRecord, int]]:
+        """The owner's runs with their last answered aggregations, oldest first, from the one after `after` on."""
+        sql = f"SELECT {_RUN} FROM runs WHERE owner = ?"  # noqa: S608 - constants
+        parameters: list[object] = [owner]
+        if after is not None:
+            sql += " AND (created_at, id) > (SELECT created_at, id FROM runs WHERE id = ? AND owner = ?)"
+            parameters += [after, owner]
+        with self._store.read() as t:
+            runs = [RunRecord(*row) for row in t.rows(f"{sql} ORDER BY created_at, id LIMIT ?", *parameters, limit)]
+            last = _last_aggregations(t, [run.id for run in runs])
+        return [(run, last.get(run.id, 0)) for run in runs]
+
+    def delete(self, owner: str, run_id: str) -> bool:
+        """Forget a run and its periods; whether there was one."""
+        with self._store.write() as t:
+            return bool(t.change("DELETE FROM runs WHERE id = ? AND owner = ?", run_id, owner))
+
+    def requests(self, run_id: str) -> tuple[bytes, list[bytes]] | None:
+        """The body that the run was started with, and those of its aggregations; None if there is no such run."""
+        with self._store.read() as t:
+            return _requests(t, run_id)
+
+    def history(self, run_id: str) -> RunHistory | None:
+        """What the run has been asked and has answered so far; None if there is no such run."""
+        with self._store.read() as t:
+            asked = _requests(t, run_id)
+            rows = t.rows("SELECT answer FROM periods WHERE run_id = ? ORDER BY aggregation", run_id)
+        return None if asked is None else RunHistory(*asked, [zlib.decompress(answer) for (answer,) in rows])
+
+    def last_aggregation(self, run_id: str) -> int:
+        """The last answered aggregation of a run."""
+        with self._store.read() as t:
+            return _last_aggregations(t, [run_id]).get(run_id, 0)
+
+    def find_period(self, run_id: str, aggregation: int) -> PeriodRecord | None:
+        """An answered period."""
+        sql = f"SELECT {_PERIOD} FROM periods WHERE run_id = ? AND aggregation = ?"  # noqa: S608 - constants
+        with self._store.read() as t:
+            rows = t.rows(sql, run_id, aggregation)
+        if not rows:
+            return None
+        run, k, digest, request, state, answer = rows[0]
+        return PeriodRecord(run, k, digest, bytes(request), state, zlib.decompress(answer))
+
+    def add_period(self, period: PeriodRecord) -> bool:
+        """Keep an answered period; False if another process was first, or the run is gone."""
+        try:
+            with self._store.write() as t:
+                return bool(_insert(t, period))
+        except GoneError:
+            return False
+
+
+def _run(t: ReadTransaction, owner: str, run_id: str) -> RunRecord | None:
+    rows = t.rows(f"SELECT {_RUN} FROM runs WHERE id = ? AND owner = ?", run_id, owner)  # noqa: S608 - constants
+    return RunRecord(*rows[0]) if rows else None
+
+
+def _requests(t: ReadTransaction, run_id: str) -> tuple[bytes, list[bytes]] | None:
+    run = t.rows("SELECT request FROM runs WHERE id = ?", run_id)
+    sql = "SELECT request FROM periods WHERE run_id = ? AND aggregation > 0 ORDER BY aggregation"
+    told = [bytes(request) for (request,) in t.rows(sql, run_id)]
+    return (zlib.decompress(run[0][0]), told) if run else None
+
+
+def _last_aggregations(t: ReadTransaction, run_ids: list[str]) -> dict[str, int]:
+    """The last answered aggregation of each run."""
+    if not run_ids:
+        return {}
+    marks = ", ".join("?" * len(run_ids))
+    sql = f"SELECT run_id, MAX(aggregation) FROM periods WHERE run_id IN ({marks}) GROUP BY run_id"  # noqa: S608
+    return {run: int(last) for run, last in t.rows(sql, *run_ids)}
+
+
+def _insert(t: Transaction, period: PeriodRecord) -> int:
+    return t.change(
+        f"INSERT INTO periods ({_PERIOD}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",  # noqa: S608 - constants
+        period.run_id,
+        period.aggregation,
+        period.request_digest,
+        period.request,
+        period.state,
+        zlib.compress(period.answer, 1),
+    )
