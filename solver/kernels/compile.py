@@ -21,10 +21,11 @@ __all__ = ["compiled", "compiler"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiler(package: Path, *, fastmath: frozenset[str] = frozenset()) -> Callable[[F], F]:
+def compiler(package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: bool = False) -> Callable[[F], F]:
     """Return a decorator for the kernels of the package in this folder.
 
     It compiles without the GIL, with IEEE division (no ZeroDivisionError), and with these of LLVM's fast-math flags.
+    `inlined` has LLVM copy the function's code into every kernel that calls it.
     """
     digest = hashlib.sha256()
     for source in sorted(package.glob("*.py")):
@@ -38,8 +39,9 @@ def compiler(package: Path, *, fastmath: frozenset[str] = frozenset()) -> Callab
         numba.config.CACHE_DIR = str(folder)
         try:
             sealed = is_sealed(folder)
-            options = {"cache": not sealed, "nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
-            wrapped: F = numba.njit(**options)(function)
+            wrapped: F = numba.njit(
+                cache=not sealed, nogil=True, error_model="numpy", fastmath=set(fastmath), forceinline=inlined
+            )(function)
             if sealed and hasattr(wrapped, "_cache"):  # without JIT there is nothing to keep
                 wrapped._cache = SealedCache(function)
         finally:

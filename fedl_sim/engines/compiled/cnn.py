@@ -20,7 +20,7 @@ from fedl_sim.engines.compiled.convolution import (
 )
 from fedl_sim.engines.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
 from fedl_sim.engines.compiled.masks import kept
-from fedl_sim.engines.compiled.options import kernel
+from fedl_sim.engines.compiled.options import inlined, kernel
 from fedl_sim.engines.compiled.pooling import pool_rectify
 
 __all__ = ["cnn_epoch", "cnn_evaluate", "cnn_gradient"]
@@ -28,7 +28,7 @@ __all__ = ["cnn_epoch", "cnn_evaluate", "cnn_gradient"]
 _SLACK = 64  # loop lengths are rounded up to whole vectors, and kernels reach a few values further
 
 
-@kernel
+@inlined
 def _layers(vector, dims):  # type: ignore[no-untyped-def]
     """Split a flat parameter vector into its layers, without copying."""
     side, c1, k1, c2, k2, hidden, classes = dims
@@ -53,7 +53,7 @@ def _layers(vector, dims):  # type: ignore[no-untyped-def]
     )
 
 
-@kernel
+@inlined
 def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     """Allocate what one datapoint's forward and backward pass needs."""
     side, c1, k1, c2, k2, hidden, classes = dims
@@ -78,7 +78,7 @@ def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     return image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, d_logits, copies, chosen
 
 
-@kernel
+@inlined
 def _backward_workspace(dims, dtype):  # type: ignore[no-untyped-def]
     """Allocate intermediate gradients, those of the kernels, and the second layer in channels-last order."""
     side, c1, k1, c2, k2, hidden, _classes = dims
@@ -93,14 +93,14 @@ def _backward_workspace(dims, dtype):  # type: ignore[no-untyped-def]
     return d_h, d_a2, d_a1_last, d_z1, d_kernels, rows, np.zeros_like(rows)
 
 
-@kernel
+@inlined
 def _load(pixels, scale, shift, image):  # type: ignore[no-untyped-def]
     """Turn stored pixels into features."""
     for p in range(pixels.shape[0]):
         image[p] = pixels[p] * scale + shift
 
 
-@kernel
+@inlined
 def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
     """Compute the logits of the image in the workspace; kept channels are multiplied by `rescale`."""
     w1, b1, w2, b2, w3, b3, w4, b4 = layers
@@ -147,7 +147,7 @@ def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
     dense(w4, b4, h, logits)
 
 
-@kernel
+@inlined
 def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-untyped-def]
     """Add this datapoint's gradient, the loss's gradient standing in the workspace."""
     _w1, _b1, _w2, _b2, w3, _b3, w4, _b4 = layers
@@ -199,7 +199,7 @@ def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-
         add_kernel_gradient_pair(image, d_z1[0], d_z1[1], k1, side, d_kernels[first], d_kernels[first + 1], length1)
 
 
-@kernel
+@inlined
 def _to_rows(w2, rows):  # type: ignore[no-untyped-def]
     """Copy the second layer to its channels-last rows."""
     c2, c1, k2, _ = w2.shape
@@ -210,7 +210,7 @@ def _to_rows(w2, rows):  # type: ignore[no-untyped-def]
                     rows[o, ky, kx * c1 + i] = w2[o, i, ky, kx]
 
 
-@kernel
+@inlined
 def _collect(back, gradients):  # type: ignore[no-untyped-def]
     """Move both convolutions' gradients from the workspace to their places, and clear them."""
     d_kernels, d_rows = back[4], back[6]

@@ -14,7 +14,7 @@ loop lengths known at compile time the same loops run two to four times as fast.
 their own because LLVM merges two calls that differ in literals only.
 """
 
-from fedl_sim.engines.compiled.options import kernel
+from fedl_sim.engines.compiled.options import inlined
 
 __all__ = [
     "add_correlation_pair",
@@ -27,13 +27,13 @@ __all__ = [
 _LANES = 32  # four AVX2 registers of float32: what LLVM unrolls to
 
 
-@kernel
+@inlined
 def padded(length):  # type: ignore[no-untyped-def]
     """Round a loop length up to whole unrolled vectors."""
     return (length + _LANES - 1) // _LANES * _LANES
 
 
-@kernel
+@inlined
 def _correlate_5(image, kernel, other, width, out, other_out, length):  # type: ignore[no-untyped-def]
     for ky in range(5):
         row = image[ky * width :]
@@ -45,12 +45,12 @@ def _correlate_5(image, kernel, other, width, out, other_out, length):  # type: 
             other_out[p] += w0 * x0 + w1 * x1 + w2 * x2 + w3 * x3 + w4 * x4
 
 
-@kernel
+@inlined
 def _correlate_5_in_28(image, kernel, other, out, other_out):  # type: ignore[no-untyped-def]
     _correlate_5(image, kernel, other, 28, out, other_out, 672)
 
 
-@kernel
+@inlined
 def add_correlation_pair(image, kernel, other, size, width, out, other_out, length):  # type: ignore[no-untyped-def]
     """Correlate one channel with two kernels (size×size) at once: each pixel is loaded once for both."""
     if size == 5 and width == 28 and length == 672:
@@ -67,7 +67,7 @@ def add_correlation_pair(image, kernel, other, size, width, out, other_out, leng
                     other_out[p] += w * row[p]
 
 
-@kernel
+@inlined
 def _kernel_gradient_5(image, d_out, d_other, width, d_kernel, d_other_kernel, length):  # type: ignore[no-untyped-def]
     zero = d_out.dtype.type(0)
     for ky in range(5):
@@ -92,12 +92,12 @@ def _kernel_gradient_5(image, d_out, d_other, width, d_kernel, d_other_kernel, l
             d_other_kernel[ky, kx] += t
 
 
-@kernel
+@inlined
 def _kernel_gradient_5_in_28(image, d_out, d_other, d_kernel, d_other_kernel):  # type: ignore[no-untyped-def]
     _kernel_gradient_5(image, d_out, d_other, 28, d_kernel, d_other_kernel, 672)
 
 
-@kernel
+@inlined
 def add_kernel_gradient_pair(image, d_out, d_other, size, width, d_kernel, d_other_kernel, length):  # type: ignore[no-untyped-def]
     """Add Σ_p d_out[p] · image[p + ky·width + kx] to each (ky, kx) of two kernels' gradients."""
     if size == 5 and width == 28 and length == 672:
@@ -116,7 +116,7 @@ def add_kernel_gradient_pair(image, d_out, d_other, size, width, d_kernel, d_oth
                 d_other_kernel[ky, kx] += t
 
 
-@kernel
+@inlined
 def _copy_rows(channels, side, size, copies):  # type: ignore[no-untyped-def]
     width = side - size + 1
     for i in range(channels.shape[0]):
@@ -127,12 +127,12 @@ def _copy_rows(channels, side, size, copies):  # type: ignore[no-untyped-def]
                     target[x] = source[x]
 
 
-@kernel
+@inlined
 def _copy_rows_5_in_12(channels, copies):  # type: ignore[no-untyped-def]
     _copy_rows(channels, 12, 5, copies)
 
 
-@kernel
+@inlined
 def shift_copies(channels, side, size, copies):  # type: ignore[no-untyped-def]
     """Write copies[i, kx, y·w + x] = channels[i, y·side + kx + x] for x < w = side − size + 1."""
     if side == 12 and size == 5:
@@ -141,7 +141,7 @@ def shift_copies(channels, side, size, copies):  # type: ignore[no-untyped-def]
         _copy_rows(channels, side, size, copies)
 
 
-@kernel
+@inlined
 def _correlate_all_5(copies, kernels, others, width, out, other_out, length):  # type: ignore[no-untyped-def]
     for i in range(copies.shape[0]):
         for ky in range(5):
@@ -158,12 +158,12 @@ def _correlate_all_5(copies, kernels, others, width, out, other_out, length):  #
                 other_out[p] += w0 * y0 + w1 * y1 + w2 * y2 + w3 * y3 + w4 * y4
 
 
-@kernel
+@inlined
 def _correlate_all_5_in_12(copies, kernels, others, out, other_out):  # type: ignore[no-untyped-def]
     _correlate_all_5(copies, kernels, others, 8, out, other_out, 64)
 
 
-@kernel
+@inlined
 def add_correlations_pair(copies, kernels, others, size, width, out, other_out, length):  # type: ignore[no-untyped-def]
     """Add Σ_i the correlation of channel i with kernels[i] to `out`, and with others[i] to `other_out`."""
     if size == 5 and width == 8 and length == 64:

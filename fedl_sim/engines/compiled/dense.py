@@ -2,12 +2,12 @@
 
 import math
 
-from fedl_sim.engines.compiled.options import kernel
+from fedl_sim.engines.compiled.options import inlined
 
 __all__ = ["cross_entropy", "dense", "dense_backward", "rectify", "rectify_backward"]
 
 
-@kernel
+@inlined
 def dense(weight, bias, x, out):  # type: ignore[no-untyped-def]
     """Write out = W x + b."""
     for o in range(weight.shape[0]):
@@ -18,7 +18,7 @@ def dense(weight, bias, x, out):  # type: ignore[no-untyped-def]
         out[o] = total
 
 
-@kernel
+@inlined
 def dense_backward(weight, x, d_out, d_weight, d_bias, d_x):  # type: ignore[no-untyped-def]
     """Add d_out xᵀ to the weights' gradient and d_out to the bias's; write d_x = Wᵀ d_out."""
     d_x[:] = 0
@@ -34,7 +34,7 @@ def dense_backward(weight, x, d_out, d_weight, d_bias, d_x):  # type: ignore[no-
             d_x[i] += g * row[i]
 
 
-@kernel
+@inlined
 def rectify(x):  # type: ignore[no-untyped-def]
     """Apply ReLU in place; NaN stays NaN."""
     for i in range(x.shape[0]):
@@ -42,7 +42,7 @@ def rectify(x):  # type: ignore[no-untyped-def]
             x[i] = 0
 
 
-@kernel
+@inlined
 def rectify_backward(x, d_x):  # type: ignore[no-untyped-def]
     """Stop the gradient where the ReLU was closed."""
     for i in range(x.shape[0]):
@@ -50,7 +50,7 @@ def rectify_backward(x, d_x):  # type: ignore[no-untyped-def]
             d_x[i] = 0
 
 
-@kernel
+@inlined
 def cross_entropy(logits, label, d_logits):  # type: ignore[no-untyped-def]
     """Return f(w, x, y) = −log softmax(logits)[y]; write its gradient softmax − onehot."""
     top = logits[0]

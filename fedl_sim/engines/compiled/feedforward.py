@@ -3,12 +3,12 @@
 import numpy as np
 
 from fedl_sim.engines.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
-from fedl_sim.engines.compiled.options import kernel
+from fedl_sim.engines.compiled.options import inlined, kernel
 
 __all__ = ["feedforward_epoch", "feedforward_evaluate", "feedforward_gradient"]
 
 
-@kernel
+@inlined
 def _layers(vector, dims):  # type: ignore[no-untyped-def]
     """Split a flat parameter vector; without a hidden layer the first pair is empty."""
     features, hidden, classes = dims
@@ -24,7 +24,7 @@ def _layers(vector, dims):  # type: ignore[no-untyped-def]
     )
 
 
-@kernel
+@inlined
 def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     """Allocate one datapoint's activations and their gradients."""
     features, hidden, classes = dims
@@ -33,7 +33,7 @@ def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     return x, d_x, h, d_h, np.zeros(classes, dtype), np.zeros(classes, dtype)
 
 
-@kernel
+@inlined
 def _forward(layers, pixels, scale, shift, work):  # type: ignore[no-untyped-def]
     """Compute the logits of one datapoint."""
     w1, b1, w2, b2 = layers
@@ -48,7 +48,7 @@ def _forward(layers, pixels, scale, shift, work):  # type: ignore[no-untyped-def
     dense(w2, b2, h, logits)
 
 
-@kernel
+@inlined
 def _backward(layers, gradients, work):  # type: ignore[no-untyped-def]
     """Add this datapoint's gradient. The input needs none, so the first layer stops at its weights."""
     _w1, _b1, w2, _b2 = layers
@@ -68,7 +68,7 @@ def _backward(layers, gradients, work):  # type: ignore[no-untyped-def]
                 row[i] += g * x[i]
 
 
-@kernel
+@inlined
 def feedforward_epoch(  # type: ignore[no-untyped-def]
     parameters, dims, pixels, scale, shift, labels, order, batch_size, learning_rate
 ):

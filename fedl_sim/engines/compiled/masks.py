@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from fedl_sim.engines.compiled.options import kernel
+from fedl_sim.engines.compiled.options import inlined
 
 __all__ = ["kept"]
 
 
-@kernel
+@inlined
 def kept(key, position, channels, channel, rate):  # type: ignore[no-untyped-def]
     """Tell whether this channel of the datapoint at this position of the epoch is kept."""
     z = (key + np.uint64(position) * np.uint64(channels) + np.uint64(channel)) * np.uint64(0x9E3779B97F4A7C15)

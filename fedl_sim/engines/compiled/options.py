@@ -1,4 +1,12 @@
-"""How every kernel here is compiled: like the solver's, but sums may be reordered."""
+"""How the training kernels are compiled: like the solver's, but LLVM may reorder sums.
+
+`kernel` is for the functions that the engine calls, `inlined` for those that another kernel calls.
+
+Reordered sums need this distinction. A process that compiles a kernel calls its helpers where they were compiled
+first. A process that loads the kernel from the cache calls the copies of the helpers that were stored with it.
+LLVM optimises a copy once more, among its callers, and may split its sums over vector lanes in another way: the
+two processes would then disagree in the last digits. A helper without a call has no such copy.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,10 +14,13 @@ from typing import Any
 
 from solver.kernels.compile import compiler
 
-__all__ = ["FAST_MATH", "kernel"]
+__all__ = ["FAST_MATH", "inlined", "kernel"]
 
 # contract: multiply and add become one instruction; reassoc: sums may be split over vector lanes.
 # NaN and infinity keep their meaning, so a diverged run shows as such.
 FAST_MATH = frozenset({"arcp", "contract", "nsz", "reassoc"})
 
-kernel: Callable[..., Any] = compiler(Path(__file__).parent, fastmath=FAST_MATH)
+_PACKAGE = Path(__file__).parent
+
+kernel: Callable[..., Any] = compiler(_PACKAGE, fastmath=FAST_MATH)
+inlined: Callable[..., Any] = compiler(_PACKAGE, fastmath=FAST_MATH, inlined=True)

@@ -1,11 +1,11 @@
 """2×2 max pooling with ReLU, remembering where each maximum stood."""
 
-from fedl_sim.engines.compiled.options import kernel
+from fedl_sim.engines.compiled.options import inlined
 
 __all__ = ["pool_rectify"]
 
 
-@kernel
+@inlined
 def pool_rectify(x, width, side, scale, out, position):  # type: ignore[no-untyped-def]
     """Write out[q] = max(0, scale · max of the q-th 2×2 block) and the flat position of that maximum.
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fedl_sim.data.images import Images
 from fedl_sim.engines.compiled.engine import CompiledEngine
 from fedl_sim.engines.models import Cnn, Mlp, Model, Softmax
 from fedl_sim.engines.torch import torch_engine
+from tests.support.images import made_up_images
 
 MODELS: list[Model] = [
     Cnn(28),
@@ -25,16 +25,6 @@ MODELS: list[Model] = [
     Mlp(64, hidden=17),
     Softmax(64),
 ]
-
-
-def made_up_images(model: Model, count: int, seed: int) -> Images:
-    generator = np.random.default_rng(seed)
-    side = round(model.features**0.5)
-    pixels = generator.integers(0, 256, (count, model.features), dtype=np.uint8)
-    # Blank corners, as in real images: pooling then has ties to break as torch does.
-    pixels[:, : model.features // 4] = 0
-    labels = generator.integers(0, model.classes, count)
-    return Images(pixels, labels, side, model.classes, scale=1 / 128, shift=-0.4)
 
 
 def parameters_for(model: Model, engine: CompiledEngine) -> np.ndarray:
