@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.app.conftest import Server, running_server
-from tests.app.keys.test_ring import make_key
+from tests.support.command import make_key
+from tests.support.server import Server, running_server
 from tests.support.visit import Visit
 
 VIEWS = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import expect
 
-from tests.app.conftest import Server
+from tests.support.server import Server
 from tests.support.visit import Visit
 
 

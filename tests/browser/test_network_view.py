@@ -11,29 +11,37 @@ from playwright.sync_api import expect
 
 from solver import Devices, Links, Network, save_network
 from tests.support.requests import dense, random_request
-from tests.support.visit import Visit
+from tests.support.visit import COLOURS, Visit
 
 TOPOLOGIES = ("Geometric", "Erdős–Rényi", "Small world", "Scale-free")
-
-
-def drawn_colours(visit: Visit) -> int:
-    """How many different colours the canvas shows."""
-    return int(
-        visit.page.evaluate(
-            """() => { const m = document.querySelector('#map'); const c = new OffscreenCanvas(m.width, m.height);
-            c.getContext('2d').drawImage(m, 0, 0);
-            const p = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
-            return new Set(p).size; }"""
-        )
-    )
 
 
 def test_the_first_view_shows_a_network(visit: Visit, shots: Path) -> None:
     visit.open()
     expect(visit.page.get_by_text("Can be sampled")).to_be_visible()
-    visit.page.wait_for_function("() => performance.getEntriesByName('first-view').length === 1")
-    assert drawn_colours(visit) > 20
+    assert visit.drawn_colours() > 20
     visit.page.screenshot(path=shots / "network.png")
+
+
+# Counts the canvas's colours at the moment when the page sets a mark.
+AT_MARK = f"""window.seen = {{}}; const mark = performance.mark.bind(performance);
+  performance.mark = (name) => {{ (window.seen[name] ??= []).push(({COLOURS})()); return mark(name); }};"""
+
+
+def test_the_first_view_is_marked_once_and_when_it_is_drawn(visit: Visit) -> None:
+    visit.page.add_init_script(AT_MARK)
+    visit.open()
+    visit.button("Another seed").click()
+    visit.wait_until_drawn()
+    (colours,) = visit.page.evaluate("window.seen['first-view']")
+    assert colours > 20
+
+
+def test_a_canvas_with_a_view_to_come_is_not_called_drawn(visit: Visit) -> None:
+    visit.open()
+    after_zoom = "document.querySelector('#zoom-in').click(), document.querySelector('#map').dataset.drawn ?? null"
+    assert visit.page.evaluate(after_zoom) is None
+    visit.wait_until_drawn()
 
 
 def test_every_topology_is_made_and_accepted(visit: Visit) -> None:
@@ -132,7 +140,7 @@ def test_pasted_json_brings_its_settings_along(visit: Visit, form: str) -> None:
     again = visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
     visit.page.goto("about:blank")
     visit.page.goto(again)
-    visit.settled()
+    visit.wait_until_drawn()
     assert visit.request()["network"] == seen["network"]
 
 

@@ -7,8 +7,8 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.app.conftest import Server
 from tests.support.requests import dense, matrix_of, random_request
+from tests.support.server import Server
 from tests.support.visit import Visit
 
 SCRIPT = """async ([request, plan]) => {

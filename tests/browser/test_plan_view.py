@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
-from tests.browser.test_network_view import drawn_colours
 from tests.support.requests import check_plan, random_request
 from tests.support.visit import Visit
 
@@ -200,7 +199,7 @@ def test_the_smallest_networks_work(visit: Visit, n: int) -> None:
     plan = visit.plan()
     assert len(plan["sampled"]) == 1
     visit.slide(2)
-    assert drawn_colours(visit) > 3
+    assert visit.drawn_colours() > 3
 
 
 def test_conditions_that_change_in_time_are_followed(visit: Visit) -> None:

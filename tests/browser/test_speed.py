@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from tests.app.conftest import Server
+from tests.support.server import Server
 from tests.support.visit import Visit
 
 TRIES = 6

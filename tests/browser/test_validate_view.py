@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import expect
 
-from tests.app.conftest import Server
+from tests.support.server import Server
 from tests.support.visit import Visit
 
 # Training takes a while on a loaded machine.

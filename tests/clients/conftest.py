@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import running_server, server
-from tests.app.keys.test_ring import make_key
-
-__all__ = ["build", "server", "service"]
+from tests.support.command import make_key
+from tests.support.server import running_server
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import Server
+from tests.support.server import Server
 
 pytestmark = pytest.mark.clients
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import Server
+from tests.support.server import Server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from app.openapi.examples import REQUESTS
-from tests.app.conftest import free_port
-from tests.image.conftest import IMAGE, Containers
+from tests.support.containers import IMAGE, Containers
+from tests.support.server import free_port
 
 pytestmark = [pytest.mark.image, pytest.mark.xdist_group("image")]
 

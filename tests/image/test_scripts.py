@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.image.scripts import FOLDER, load
+from tests.support.image_scripts import FOLDER, load
 
 ROOT = FOLDER.parents[1]
 

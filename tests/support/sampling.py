@@ -6,7 +6,7 @@ from sampler import SamplingProblem
 from solver.network import Devices, Links, Network
 from solver.schedule import Schedule
 
-__all__ = ["labelled", "network", "problem"]
+__all__ = ["labelled", "network", "planted", "problem"]
 
 
 def network(n: int = 12, seed: int = 0, **columns: object) -> Network:
@@ -31,6 +31,18 @@ def labelled(n: int = 12, seed: int = 0, classes: int = 5) -> Network:
     """The same with counts of classes that add up to the data."""
     counts = np.random.default_rng([seed, 1]).integers(0, 15, (n, classes)).astype(float) + 1.0
     return network(n, seed, data=counts.sum(axis=1), label_counts=counts)
+
+
+def planted(n: int, probability: float) -> tuple[Network, np.ndarray]:
+    """Devices of one of four kinds: similarity 0.6 within a kind, 0.1 across, both with noise."""
+    generator = np.random.default_rng(0)
+    kind = np.arange(n) % 4
+    truth = np.where(kind[:, None] == kind, 0.6, 0.1)
+    adjacent = np.triu(generator.random((n, n)) < probability, 1)
+    source, target = np.nonzero(adjacent | adjacent.T)
+    similarity = np.clip(truth[source, target] + generator.normal(0, 0.05, len(source)), 0, 1)
+    devices = Devices(*(np.full(n, value) for value in (50.0, 1e4, 1.0, 50.0, 50.0)))
+    return Network(devices, Links(source, target, similarity, np.ones(len(source)))), truth
 
 
 def problem(net: Network, size: int = 4, **options: object) -> SamplingProblem:

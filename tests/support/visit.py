@@ -12,6 +12,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 # Two loaded cores are slow; a person would wait as long.
 PATIENCE = 20_000
+COLOURS = """() => { const m = document.querySelector('#map'); const c = new OffscreenCanvas(m.width, m.height);
+  c.getContext('2d').drawImage(m, 0, 0);
+  const p = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+  return new Set(p).size; }"""
+DRAWN = """() => { const { drawn, settled } = document.querySelector('#map').dataset;
+  return drawn !== undefined && drawn === settled; }"""
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
@@ -47,11 +53,16 @@ class Visit:
     def open(self, fragment: str = "") -> "Visit":
         """Go to the page and wait until its network is drawn."""
         self.page.goto(f"{self.url}/{fragment and '#' + fragment}")
-        self.settled()
+        self.wait_until_drawn()
         return self
 
-    def settled(self) -> None:
-        expect(self.page.locator("#map")).to_have_attribute("data-settled", re.compile(r"\d"))
+    def wait_until_drawn(self) -> None:
+        """Until the layout has settled and the canvas shows it."""
+        self.page.wait_for_function(DRAWN)
+
+    def drawn_colours(self) -> int:
+        """How many different colours the canvas shows."""
+        return int(self.page.evaluate(f"({COLOURS})()"))
 
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name).click()

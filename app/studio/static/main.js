@@ -19,7 +19,6 @@ setUpTabs();
 async function begin() {
   await makeNetwork();
   update({ settings: { ...state.settings } });
-  performance.mark("first-view");
   await loadSamplers();
   if (state.settings.planned) await makePlan();
 }

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.app.conftest import free_port
+from tests.support.server import free_port
 
 FEDSIFT = Path(sys.executable).with_name("fedsift")
 VALIDATION = {

@@ -2,31 +2,14 @@
 
 import concurrent.futures
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from tests.app.conftest import free_port, running_server
+from tests.support.command import fedsift, make_key
 from tests.support.requests import random_request
-
-
-def fedsift(folder: Path, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
-    environment = {
-        **os.environ,
-        "FEDSIFT_DATABASE_URL": f"sqlite:///{folder}/fedsift.db",
-        **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()},
-    }
-    command = [sys.executable, "-c", "from app.cli import main; main()", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
-
-
-def make_key(folder: Path, name: str) -> dict[str, str]:
-    made: dict[str, str] = json.loads(fedsift(folder, "keys", "create", name, "--json").stdout)
-    return made
+from tests.support.server import free_port, running_server
 
 
 def test_without_keys_only_this_machine_is_served(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from app.commands.openapi import Version, rendered
 from app.openapi.examples import ARCHIVE_SAMPLE, REQUESTS, RESPONSES, RUN_ID
 from app.openapi.names import PREFIX, inline_choices, name_plainly
 from app.openapi.v30 import as_openapi_30
-from tests.app.conftest import Server
+from tests.support.server import Server
 
 DOCS = Path(__file__).parents[3] / "docs"
 DOCUMENT: dict[str, Any] = json.loads((DOCS / "openapi.json").read_text(encoding="utf-8"))

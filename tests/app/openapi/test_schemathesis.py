@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.app.conftest import Server, running_server
-from tests.app.keys.test_ring import make_key
+from tests.support.command import make_key
+from tests.support.server import Server, running_server
 
 CONFIGURATION = Path(__file__).parents[3] / "schemathesis.toml"
 # Schemathesis does not know archives; to it they are bytes.

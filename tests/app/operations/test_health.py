@@ -7,7 +7,7 @@ from pathlib import Path
 from app.store import Store
 from app.worker.health import is_working
 from app.worker.store import WorkerStore
-from tests.app.conftest import Server, free_port
+from tests.support.server import Server, free_port
 
 
 def probe(port: str) -> int:

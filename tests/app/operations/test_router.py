@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from app.settings import Settings, is_loopback, settings_table
-from tests.app.conftest import Server, running_server
 from tests.support.requests import random_request
+from tests.support.server import Server, running_server
 
 DOCS = Path(__file__).parents[3] / "docs"
 

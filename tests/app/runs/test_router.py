@@ -8,8 +8,8 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.app.conftest import Server, running_server, start_server
 from tests.support.requests import check_plan, random_request
+from tests.support.server import Server, running_server, start_server
 
 
 def start_run(client: httpx.Client, request: dict[str, Any]) -> str:

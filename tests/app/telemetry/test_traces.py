@@ -12,8 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from app.telemetry.traces import NoTracing, TelemetryError, tracing
-from tests.app.conftest import free_port, running_server
 from tests.support.requests import random_request
+from tests.support.server import free_port, running_server
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"

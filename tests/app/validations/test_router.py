@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from app.validations.request import DATA_SETS, GIVEN_PLAN, OFFLOADING, PAPER_SCHEMES
-from tests.app.conftest import Server, running_server
-from tests.app.keys.test_ring import make_key
+from tests.support.command import make_key
 from tests.support.requests import random_request
+from tests.support.server import Server, running_server
 
 SMALL = {
     "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},

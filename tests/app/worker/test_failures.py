@@ -15,8 +15,8 @@ import pytest
 
 from app.store import StoreError
 from app.validations.parts import PartStore, Ticket
-from tests.app.conftest import running_server
 from tests.support.crew import Crew
+from tests.support.server import running_server
 
 
 @pytest.fixture

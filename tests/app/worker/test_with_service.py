@@ -4,15 +4,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.app.conftest import Server, free_port, running_server, start_server
+from tests.support.command import FEDSIFT
 from tests.support.crew import Crew
+from tests.support.server import Server, free_port, running_server, start_server
 
 REQUEST = {
     "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},
@@ -24,7 +24,7 @@ REQUEST = {
 
 
 def follow(url: str, *arguments: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", "from app.cli import main; main()", "validate", *arguments, "--url", url]
+    command = [*FEDSIFT, "validate", *arguments, "--url", url]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

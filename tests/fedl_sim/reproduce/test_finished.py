@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from fedl_sim.reproduce.cell import Cell, cells_of, run_cell
 from fedl_sim.reproduce.finished import CellFolder
 from fedl_sim.reproduce.panel import panel_of
 from fedl_sim.reproduce.study import Scope
+from tests.support.command import FEDSIFT
 
 SMALL = Cell(
     data_set="digits",
@@ -103,7 +103,7 @@ def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
 
 
 def test_a_killed_experiment_goes_on_where_it_was(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from app.cli import main; main()", "experiment", "resources", "--quick"]
+    command = [*FEDSIFT, "experiment", "resources", "--quick"]
     command += ["--seeds", "0", "-k", "2", "--cells", str(tmp_path)]
 
     def finished() -> set[Path]:

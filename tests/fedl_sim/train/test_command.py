@@ -2,7 +2,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from typer.testing import CliRunner
 from app.cli import build_cli
 from fedl_sim.labels.record import load_record
 from sampler.gcn.weights import Weights
+from tests.support.command import FEDSIFT
 
 
 def run(arguments: list[str]) -> tuple[int, str]:
@@ -74,7 +74,7 @@ def test_the_ranking_variant_trains_too(tmp_path: Path, arguments: list[str]) ->
 
 def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path, arguments: list[str]) -> None:
     words = [*arguments, "--realisations", "150"]
-    command = [sys.executable, "-c", "from app.cli import main; main()", *words, *folders(tmp_path / "killed")]
+    command = [*FEDSIFT, *words, *folders(tmp_path / "killed")]
     labels = tmp_path / "killed" / "labels"
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)

@@ -6,8 +6,7 @@ from sampler.objectives.holdings import Holdings
 from sampler.objectives.resemblance import Resemblance
 from sampler.objectives.similarity import low_rank
 from solver.network import Links, Network
-from tests.sampler.objectives.test_similarity import planted
-from tests.support.sampling import network, problem
+from tests.support.sampling import network, planted, problem
 
 SETS = np.array([[0, 1, 2], [3, 5, 8], [11, 4, 6]])
 

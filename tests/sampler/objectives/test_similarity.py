@@ -3,8 +3,8 @@ import pytest
 
 from sampler.errors import SamplingError
 from sampler.objectives.similarity import along_links, along_paths, low_rank
-from solver.network import Devices, Links, Network
-from tests.support.sampling import network
+from solver.network import Links, Network
+from tests.support.sampling import network, planted
 
 
 def dense(net: Network) -> np.ndarray:
@@ -36,18 +36,6 @@ def test_too_many_paths_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sampler.objectives.similarity._MOST_PATHS", 10)
     with pytest.raises(SamplingError, match="paths of two links; at most 10"):
         along_paths(network())
-
-
-def planted(n: int, probability: float) -> tuple[Network, np.ndarray]:
-    """Devices of one of four kinds: similarity 0.6 within a kind, 0.1 across, both with noise."""
-    generator = np.random.default_rng(0)
-    kind = np.arange(n) % 4
-    truth = np.where(kind[:, None] == kind, 0.6, 0.1)
-    adjacent = np.triu(generator.random((n, n)) < probability, 1)
-    source, target = np.nonzero(adjacent | adjacent.T)
-    similarity = np.clip(truth[source, target] + generator.normal(0, 0.05, len(source)), 0, 1)
-    devices = Devices(*(np.full(n, value) for value in (50.0, 1e4, 1.0, 50.0, 50.0)))
-    return Network(devices, Links(source, target, similarity, np.ones(len(source)))), truth
 
 
 def test_low_rank_completion_finds_the_kinds() -> None:

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+__all__ = ["FOLDER", "load"]
+
 FOLDER = Path(__file__).parents[2] / "deploy" / "image"
 
 

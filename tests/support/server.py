@@ -1,9 +1,7 @@
-"""A real server for the tests: a process of its own, on a port of its own."""
+"""A real server: a process of its own, on a port and a database of its own."""
 
-import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-import pytest
+
+from tests.support.command import FEDSIFT, environment
+
+__all__ = ["Server", "free_port", "running_server", "start_server"]
+
+READY_SECONDS = 600  # kernels may have to be compiled first, on cores with other work
 
 
 @dataclass
@@ -31,22 +34,17 @@ def free_port() -> int:
 
 
 def start_server(folder: Path, **settings: str) -> Server:
+    """Start `fedsift serve` with these settings, and wait until it is ready."""
     port = int(settings.pop("port", 0)) or free_port()  # a restart may need the same one
-    environment = {
-        **os.environ,
-        "FEDSIFT_DATABASE_URL": f"sqlite:///{folder}/fedsift.db",
-        **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()},
-    }
     log = folder / f"server-{port}.log"
-    command = [sys.executable, "-c", "from app.cli import main; main()", "serve", "--port", str(port)]
+    command = [*FEDSIFT, "serve", "--port", str(port)]
     with log.open("wb") as stream:
-        process = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)
+        process = subprocess.Popen(command, env=environment(folder, **settings), stdout=stream, stderr=stream)
     server = Server(f"http://127.0.0.1:{port}", process, log)
-    for _ in range(1800):  # kernels may have to be compiled first
-        if process.poll() is not None:
-            break
+    deadline = time.monotonic() + READY_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
         try:
-            if httpx.get(f"{server.url}/readyz").status_code == 200:
+            if httpx.get(f"{server.url}/readyz", timeout=10).status_code == 200:
                 return server
         except httpx.TransportError:
             pass
@@ -58,6 +56,7 @@ def start_server(folder: Path, **settings: str) -> Server:
 
 @contextmanager
 def running_server(folder: Path, **settings: str) -> Iterator[Server]:
+    """A server that is asked to end when the block ends."""
     server = start_server(folder, **settings)
     try:
         yield server
@@ -65,15 +64,3 @@ def running_server(folder: Path, **settings: str) -> Iterator[Server]:
         if server.process.poll() is None:
             server.process.terminate()
             server.process.wait(60)
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running_server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def client(server: Server) -> Iterator[httpx.Client]:
-    with server.client() as made:
-        yield made

@@ -1,0 +1,36 @@
+"""The console script as a process of its own, with a database in a folder of the test."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["FEDSIFT", "environment", "fedsift", "make_key"]
+
+# Not the installed script: the code beside the tests is what they test.
+FEDSIFT = (sys.executable, "-c", "from app.cli import main; main()")
+
+
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    """This process's environment with the service's settings, the database in `folder` unless they name another."""
+    settings = {"database_url": f"sqlite:///{folder}/fedsift.db"} | settings
+    return {**os.environ, **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}}
+
+
+def fedsift(folder: Path, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Run `fedsift` with these arguments to its end."""
+    return subprocess.run(
+        [*FEDSIFT, *arguments],
+        env=environment(folder, **settings),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def make_key(folder: Path, name: str) -> dict[str, str]:
+    """An API key, as `fedsift keys create --json` prints it."""
+    made: dict[str, str] = json.loads(fedsift(folder, "keys", "create", name, "--json").stdout)
+    return made
