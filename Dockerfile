@@ -1,8 +1,8 @@
 # Two images from one file: `serve` answers requests, `worker` runs validations.
-#   make image        builds both with whatever is there: docker, podman or buildah
+#   make image        builds both with docker, podman or buildah
 #   make image-test   builds them, runs them read-only as a random user, and stops them
-# Each is an empty root with the interpreter, an environment and the libraries they load: no shell, no package manager,
-# no compiler. Python and its libraries come from BASE_IMAGE, packages from pip's index (or PIP_INDEX_URL), pinned by
+# Each image has the interpreter, an environment and the libraries they load. It has no shell, no package manager and no
+# compiler. Python and its libraries come from BASE_IMAGE, packages from pip's index (or PIP_INDEX_URL) in the versions of
 # constraints.txt.
 ARG BASE_IMAGE=docker.io/library/python:3.11-slim
 
@@ -23,23 +23,22 @@ ARG PIP_EXTRA_INDEX_URL
 ARG PIP_FIND_LINKS
 WORKDIR /build
 COPY pyproject.toml constraints.txt deploy/image/dependencies.py ./
-# CVXPY brings solvers along that the reference solver does not use; each is larger than CVXPY itself.
-# The library reads networkx graphs, and rich shows source code with pygments; the service does neither.
+# CVXPY needs sparsediffpy only for nonlinear problems, and rich needs pygments only to show source code.
 RUN python3 -m venv --without-pip /opt/fedsift \
-    && python3 dependencies.py pyproject.toml telemetry > requirements.txt \
+    && python3 dependencies.py pyproject.toml serve postgres telemetry > requirements.txt \
     && pip install --no-compile -c constraints.txt -r requirements.txt \
-    && pip uninstall -y highspy jinja2 markupsafe networkx osqp pygments scs setuptools sparsediffpy
+    && pip uninstall -y pygments sparsediffpy
 
 FROM packages-serve AS packages-worker
 ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL
 ARG PIP_FIND_LINKS
-RUN python3 dependencies.py pyproject.toml telemetry sim > requirements.txt \
+RUN python3 dependencies.py pyproject.toml worker sim postgres telemetry > requirements.txt \
     && pip install --no-compile -c constraints.txt -r requirements.txt \
-    && pip uninstall -y highspy jinja2 markupsafe osqp scs setuptools sparsediffpy
+    && pip uninstall -y jinja2 markupsafe setuptools sparsediffpy
 
 FROM packages-serve AS root-serve
-COPY README.md LICENSE ./
+COPY README.md LICENSE NOTICE ./
 COPY app app
 COPY fedl_sim fedl_sim
 COPY sampler sampler
@@ -52,7 +51,7 @@ RUN pip install --no-compile --no-deps . \
     && python3 deploy/image/rootfs.py /opt/fedsift /root/image
 
 FROM packages-worker AS root-worker
-COPY README.md LICENSE ./
+COPY README.md LICENSE NOTICE ./
 COPY app app
 COPY fedl_sim fedl_sim
 COPY sampler sampler
@@ -91,11 +90,11 @@ VOLUME /data
 USER 10001:0
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=10s --start-period=30s --retries=3 \
-    CMD ["/opt/fedsift/bin/python", "-m", "app.worker.health"]
+    CMD ["/opt/fedsift/bin/python", "-P", "-m", "app.worker.health"]
 ENTRYPOINT ["/opt/fedsift/bin/fedsift"]
 CMD ["worker"]
 
-# The last target is what a build without a target makes.
+# The last target is the default of a build.
 FROM image AS serve
 COPY --from=root-serve /root/image /
 RUN ["/opt/fedsift/bin/python", "/opt/fedsift/warm.py", "serve"]
@@ -105,6 +104,6 @@ USER 10001:0
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=4s --start-period=10s --retries=3 \
-    CMD ["/opt/fedsift/bin/python", "-m", "app.operations.health"]
+    CMD ["/opt/fedsift/bin/python", "-P", "-m", "app.operations.health"]
 ENTRYPOINT ["/opt/fedsift/bin/fedsift"]
 CMD ["serve"]

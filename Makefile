@@ -10,31 +10,37 @@ PYTEST_ARGS ?= -n auto
 BROWSER_ARGS ?= -n 0
 # A looser range would take the newest build with its CUDA packages.
 TORCH := torch==2.13.0
-# Kernels and bytecode, once, whatever PYTHONDONTWRITEBYTECODE says: a server should not compile when it starts.
+SERVE_EXTRAS := serve,worker
+DEV_EXTRAS := cluster,postgres,telemetry,train,worker
+# pip reads [dependency-groups] from 25.1 on; a new environment may have an older one.
+NEW_PIP := 'pip>=25.1'
+# Compile kernels and bytecode once, whatever PYTHONDONTWRITEBYTECODE says: a server should not compile when it starts.
 COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test test-browser check format install install-dev lock openapi adr bench-sampler bench-solver bench-fedl bench-service bench-overload bench-large experiments clean
+.PHONY: help serve test test-browser check format install install-dev lock openapi adr bench-sampler bench-solver bench-fedl \
+  bench-service bench-overload bench-large experiments clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("fedsift needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[worker]'
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(SERVE_EXTRAS)]'
 	$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q -c constraints.txt $(NEW_PIP)
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(DEV_EXTRAS)]' --group dev
 	$(COMPILE)
 	@touch $@ $(VENV)/.serve
 
-install: $(VENV)/.serve ## Install what serving needs into .venv
-install-dev: $(VENV)/.dev ## Install what the tests and checks need into .venv
+install: $(VENV)/.serve ## Install the service and its worker into .venv
+install-dev: $(VENV)/.dev ## Install what the tests and the checks need into .venv
 
 serve: $(VENV)/.serve ## Start the service with a validation worker (HOST=127.0.0.1 PORT=8000)
 	$(BIN)/fedsift serve --host $(HOST) --port $(PORT) --workers 1
@@ -42,7 +48,7 @@ serve: $(VENV)/.serve ## Start the service with a validation worker (HOST=127.0.
 test: $(VENV)/.dev ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-# Needs Chromium (Debian: apt-get install chromium); one after the other, since some measure frames.
+# Needs Chromium (Debian: apt-get install chromium). The tests run one after the other: some measure frame rates.
 test-browser: $(VENV)/.dev ## Test the studio in a real browser
 	$(BIN)/python -m pytest tests/browser $(BROWSER_ARGS)
 
@@ -50,17 +56,18 @@ check: $(VENV)/.dev ## Format, lint, strict types, import contract, tests: what 
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy deploy/image/*.py docs/adr/index.py
+	$(BIN)/mypy deploy/image/*.py deploy/dist/*.py docs/adr/index.py
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-format: $(VENV)/.dev ## Format and mend what can be mended
+format: $(VENV)/.dev ## Format the code and apply the linter's fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: ## Pin every dependency anew from a fresh environment into constraints.txt
+lock: ## Pin the newest version of every dependency in constraints.txt
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install -q '.[dev]' $(TORCH)
+	build/lock/bin/python -m pip install -q $(NEW_PIP)
+	build/lock/bin/python -m pip install -q '.[$(DEV_EXTRAS)]' --group dev $(TORCH)
 	{ echo '# Every version this project is tested with, made by `make lock`. Install with: pip install -c constraints.txt'; \
 	  build/lock/bin/python -m pip freeze --exclude fedsift | sed 's/+cpu$$//'; } > constraints.txt
 
@@ -71,36 +78,36 @@ openapi: $(VENV)/.dev ## Write the OpenAPI documents, 3.1 and 3.0, into docs/
 adr: ## Write the index of decisions, docs/adr/README.md
 	$(PYTHON) docs/adr/index.py
 
-bench-solver: $(VENV)/.dev ## Fast solver against raw Clarabel and CVXPY, correctness first
+bench-solver: $(VENV)/.dev ## Check the fast solver against CVXPY, then time it beside Clarabel and CVXPY
 	$(BIN)/python -m benchmarks.solver_speed
 
-bench-sampler: $(VENV)/.dev ## Samplers: rank among all sets by surrogate and FedL, larger networks, latency (quick; --full: an hour)
+bench-sampler: $(VENV)/.dev ## Compare the samplers: quality of the chosen sets, and latency
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.sampler_quality
 
-# Flower pins its own web framework, so it gets an environment of its own; without it its numbers are null.
+# Flower pins its own web framework, so it has an environment of its own. Without it its numbers are null.
 build/flower/.ready:
 	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
 	  scikit-learn==1.9.1 \
 	  && touch $@
 
-bench-fedl: $(VENV)/.dev build/flower/.ready ## FedL rounds: compiled engine, plain PyTorch and Flower in one run
+bench-fedl: $(VENV)/.dev build/flower/.ready ## Time FedL rounds: compiled engine, plain PyTorch and Flower
 	$(BIN)/python -m benchmarks.fedl_speed
 
-bench-service: $(VENV)/.dev ## The service: requests per second and latency beside the bare solver and an empty endpoint
+bench-service: $(VENV)/.dev ## Measure throughput and latency of the service, beside the bare solver and an empty endpoint
 	$(BIN)/python -m benchmarks.service_speed
 
-bench-overload: $(VENV)/.dev ## Ten times what the service can do, for a minute
+bench-overload: $(VENV)/.dev ## Send ten times what the service can answer, for a minute
 	$(BIN)/python -m benchmarks.service_overload
 
-bench-large: $(VENV)/.dev ## Networks of 10^5 and 10^6 devices through the binary route
+bench-large: $(VENV)/.dev ## Plan networks of 10^5 and 10^6 devices through the binary route
 	$(BIN)/python -m benchmarks.service_large
 
-include deploy/clients.mk deploy/image.mk deploy/supply.mk
+include deploy/clients.mk deploy/dist.mk deploy/image.mk deploy/supply.mk
 
-# The paper's evaluation as docs/reproduction.md shows it. Stopped at any moment, it goes on where it was.
+# The paper's evaluation as docs/reproduction.md shows it. A run that was stopped continues where it was.
 EXPERIMENT = $(BIN)/fedsift experiment
 NETWORKS := --seeds 20:23 --references 1 -j 2
-experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and docs/reproduction.md (hours on two cores)
+experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/, docs/reproduction.md (hours)
 	$(EXPERIMENT) sampling --seeds 20:32 -j 2 -o docs/results/sampling
 	$(EXPERIMENT) solver --seeds 20:23 -o docs/results/solver
 	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget scarce -o docs/results/convergence-scarce
@@ -108,6 +115,6 @@ experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and do
 	$(EXPERIMENT) resources $(NETWORKS) --draws 1 --budget tight -o docs/results/resources-tight
 	$(BIN)/python -m fedl_sim.reproduce.document docs/reproduction.md
 
-clean: ## Remove what the targets above made
+clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

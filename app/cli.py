@@ -1,19 +1,22 @@
-"""The `fedsift` console script: it gathers the commands that installed packages declare.
+"""The `fedsift` console script, made of the commands that installed packages declare.
 
-A command is an entry point of the group `fedsift.commands` whose value is a function with typer
-annotations, or a typer application. So the service's package offers the simulator's commands without
-importing it.
+A command is an entry point of the group `fedsift.commands`. Its value is a function with typer annotations, or a typer
+application. So the service's package offers the simulator's commands without importing it. A command whose extra is not
+installed says which one it needs.
 """
 
 import sys
 from importlib.metadata import EntryPoint, entry_points, version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 __all__ = ["GROUP", "build_cli", "main"]
 
 GROUP = "fedsift.commands"
+# Which extra has what the commands of a package import; the first match counts.
+_EXTRAS = (("fedl_sim.train.", "train"), ("fedl_sim.", "sim"), ("app.", "serve"))
+_OWN = {"app", "fedl_sim", "sampler", "solver"}
 
 
 def _print_version(wanted: bool) -> None:
@@ -26,6 +29,9 @@ def build_cli(only: str | None = None) -> typer.Typer:
     """Build the command line from the declared commands, in the order of their names.
 
     `only` loads that one command, if it is declared: a server should not load the simulator to start.
+
+    Raises:
+        MissingExtraError: that one command needs an extra that is not installed.
     """
     cli = typer.Typer(name="fedsift", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -41,18 +47,49 @@ def build_cli(only: str | None = None) -> typer.Typer:
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
     named = [point for point in points if point.name == only]
     for point in named or points:
-        _add(cli, point)
+        _add(cli, point, keep_going=not named)
     return cli
 
 
-def _add(cli: typer.Typer, point: EntryPoint) -> None:
-    command = point.load()
+def _add(cli: typer.Typer, point: EntryPoint, *, keep_going: bool) -> None:
+    try:
+        command = _load(point)
+    except Exception as error:
+        if not (keep_going and _is_missing_extra(error)):
+            raise
+        # The list of commands has it all the same, with the extra that it needs.
+        cli.command(name=point.name, help=f"({str(error).rpartition(': ')[2]})")(lambda: None)
+        return
     if isinstance(command, typer.Typer):
         cli.add_typer(command, name=point.name)
     else:
         cli.command(name=point.name)(command)
 
 
+def _load(point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except ModuleNotFoundError as error:
+        extra = next((extra for package, extra in _EXTRAS if point.module.startswith(package)), None)
+        if extra is None or str(error.name).partition(".")[0] in _OWN:
+            raise
+        from solver.errors import MissingExtraError  # noqa: PLC0415 - see `_is_missing_extra`
+
+        raise MissingExtraError(f"fedsift {point.name} needs {error.name}: install fedsift[{extra}]") from error
+
+
+def _is_missing_extra(error: Exception) -> bool:
+    """Whether it is a `MissingExtraError`, without loading `solver`: that takes longer than many a command."""
+    errors = sys.modules.get("solver.errors")
+    return errors is not None and isinstance(error, errors.MissingExtraError)
+
+
 def main() -> None:
     """Run the console script."""
-    build_cli(only=next(iter(sys.argv[1:]), None))()
+    try:
+        build_cli(only=next(iter(sys.argv[1:]), None))()
+    except Exception as error:
+        if not _is_missing_extra(error):
+            raise
+        typer.echo(str(error), err=True)
+        sys.exit(2)

@@ -12,20 +12,20 @@ $(GENERATORS)/.ready: deploy/clients/requirements.txt
 	$(GENERATORS)/bin/python -m pip install -q -r $<
 	@touch $@
 
-clients: client-python client-typescript client-java client-go ## Generate the Python, TypeScript, Java and Go clients into build/clients
+clients: client-python client-typescript client-java client-go ## Generate all clients into build/clients
 
-client-python: $(GENERATORS)/.ready
+client-python: $(GENERATORS)/.ready ## Generate the Python client
 	rm -rf $(CLIENTS)/python && mkdir -p $(CLIENTS)
 	PATH="$(CURDIR)/$(GENERATORS)/bin:$$PATH" openapi-python-client generate --fail-on-warning --meta uv \
 	  --path $(DOCUMENT) --config deploy/clients/python.yaml --output-path $(CLIENTS)/python
 
-client-typescript:
+client-typescript: ## Generate the TypeScript client
 	mkdir -p $(CLIENTS)/typescript
 	cp deploy/clients/typescript/package.json deploy/clients/typescript/package-lock.json deploy/clients/typescript/tsconfig.json $(CLIENTS)/typescript/
 	cd $(CLIENTS)/typescript && npm ci --silent --no-audit --no-fund
 	cd $(CLIENTS)/typescript && npx openapi-typescript $(CURDIR)/$(DOCUMENT) --default-non-nullable=false -o schema.d.ts
 
-client-java client-go: client-%: $(GENERATORS)/.ready
+client-java client-go: client-%: $(GENERATORS)/.ready ## Generate the Java or the Go client
 	rm -rf $(CLIENTS)/$* && mkdir -p $(CLIENTS)
 	$(GENERATORS)/bin/openapi-generator-cli generate -i $(DOCUMENT_3_0) -g $* -o $(CLIENTS)/$* -c deploy/clients/$*.yaml \
 	  $(if $(wildcard deploy/clients/$*),-t deploy/clients/$*) > build/client-$*.log
@@ -33,5 +33,5 @@ client-java client-go: client-%: $(GENERATORS)/.ready
 test-clients: $(VENV)/.dev clients ## Generate the clients, check their types, and run them against the live service
 	FEDSIFT_TEST_CLIENTS=$(CURDIR)/build $(BIN)/python -m pytest $(PYTEST_ARGS) tests/clients
 
-test-flower: $(VENV)/.dev build/flower/.ready ## Train digits with Flower on the nodes that fedsift samples
+test-flower: $(VENV)/.dev build/flower/.ready ## Train with Flower on the nodes that fedsift samples
 	FEDSIFT_TEST_FLOWER=$(CURDIR)/build/flower/bin/python $(BIN)/python -m pytest $(PYTEST_ARGS) -m flower tests/examples

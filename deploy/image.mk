@@ -1,4 +1,4 @@
-# The container images; deploy/image/engine.py finds an engine and says which variables it reads.
+# The container images. deploy/image/engine.py finds an engine and documents the variables that it reads.
 .PHONY: image image-test
 
 image: ## Build the images serve and worker with docker, podman or buildah

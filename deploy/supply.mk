@@ -1,4 +1,4 @@
-# What the project is made of, and whether any of it is known to be vulnerable; the tools have an environment of their own.
+# The bill of materials, and known vulnerabilities. The tools have an environment of their own.
 .PHONY: sbom audit
 
 build/supply/.ready:
@@ -11,6 +11,6 @@ sbom: build/supply/.ready ## Write a CycloneDX bill of materials of all pins to 
 	  --output-file build/sbom.cdx.json
 	@echo build/sbom.cdx.json
 
-# Without --strict it would say that all is well where it could ask nobody.
-audit: build/supply/.ready ## Ask for known vulnerabilities of all pins; fails where it cannot ask
+# Without --strict pip-audit reports success when it reaches no advisory source.
+audit: build/supply/.ready ## Look up known vulnerabilities of all pins; fails where no source is reached
 	build/supply/bin/pip-audit --strict --disable-pip --no-deps -r constraints.txt

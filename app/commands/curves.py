@@ -20,7 +20,7 @@ def save_curves(validation: dict[str, Any], path: Path) -> None:
         # A figure of its own, not pyplot: no global state, no display.
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError as error:
-        raise MissingPlotsError("pictures need matplotlib: install fedsift[worker]") from error
+        raise MissingPlotsError("pictures need matplotlib: install fedsift[plots]") from error
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     for axes, measure in zip(figure.subplots(1, 2), ("accuracy", "loss"), strict=True):
         for scheme in validation["schemes"]:

@@ -28,6 +28,7 @@ def serve(
     """Start the service; SIGTERM and Ctrl+C end it with status 0. Every FEDSIFT_* setting is in docs/api.md."""
     given = {"host": host, "port": port, "processes": processes, "workers": workers}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    Store(settings.database_url).close()  # ends here if the driver is not installed, before any process starts
     refuse_open_door(settings)
     refuse_missing_telemetry(settings)
     set_up_logs(settings.log_level)

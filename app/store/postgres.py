@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from app.store.database import WAIT_SECONDS, GoneError, ReadTransaction, Rows, StoreError, Transaction
+from solver.errors import MissingExtraError
 
 __all__ = ["PostgresDatabase"]
 
@@ -28,9 +29,11 @@ class PostgresDatabase:
     now = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)"
 
     def __init__(self, url: str) -> None:
-        # Imported here: the default store has no use for it.
-        import psycopg  # noqa: PLC0415
-
+        try:
+            # Imported here: the default store does not need it.
+            import psycopg  # noqa: PLC0415
+        except ImportError as error:
+            raise MissingExtraError("a postgresql:// database needs psycopg: install fedsift[postgres]") from error
         self._psycopg = psycopg
         self._url = url
         self._local = threading.local()

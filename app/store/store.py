@@ -63,7 +63,12 @@ class Store:
 
 
 def _database(url: str) -> Database:
-    """The database that a URL names: `sqlite:///relative`, `sqlite:////absolute` or `postgresql://…`."""
+    """The database that a URL names: `sqlite:///relative`, `sqlite:////absolute` or `postgresql://…`.
+
+    Raises:
+        InvalidInputError: the URL names no such database.
+        MissingExtraError: PostgreSQL without psycopg.
+    """
     if url.startswith("sqlite:///"):
         return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
     if url.startswith(("postgresql://", "postgres://")):

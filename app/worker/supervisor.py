@@ -5,11 +5,13 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.util import find_spec
 
 __all__ = ["Supervisor"]
 
 _log = logging.getLogger("fedsift.supervisor")
 
+_NEEDED = ("dbos", "joblib", "networkx")
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 10.0
 # A process that ran this long was healthy: its next restart is quick again.
 _HEALTHY_SECONDS = 20.0
@@ -35,7 +37,16 @@ class Supervisor:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
 
     def start(self) -> None:
-        """Start the workers; returns at once."""
+        """Start the workers; returns at once.
+
+        Raises:
+            MissingExtraError: there are workers to start, and their extra is not installed.
+        """
+        missing = [name for name in _NEEDED if self._count and find_spec(name) is None]
+        if missing:
+            from solver.errors import MissingExtraError  # noqa: PLC0415 - loads the solver, which this process does not need
+
+            raise MissingExtraError(f"validation workers need {missing[0]}: install fedsift[worker]")
         for number in range(self._count):
             thread = threading.Thread(target=self._keep, args=(number,), name=f"worker-{number}", daemon=True)
             thread.start()

@@ -1,6 +1,7 @@
-"""Print what the project needs, one requirement a line: `python dependencies.py pyproject.toml [EXTRA ...]`.
+"""Print the project's requirements, one a line: `python dependencies.py pyproject.toml [EXTRA ...]`.
 
-The image installs this before the sources are copied, so that an edited source does not install everything anew.
+The image build installs them before it copies the sources, so that a change of the sources does not install everything
+again.
 """
 
 import sys

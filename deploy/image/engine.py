@@ -1,17 +1,23 @@
-"""The container engine that is there, and how to build and run fedsift's images with it.
+"""Find a container engine, and build and run fedsift's images with it.
 
     python engine.py build        builds both targets
     python engine.py command      prints the engine's command with its options, for use by hand
 
-docker is taken if its engine answers, else podman or buildah with podman. Settings: FEDSIFT_IMAGE (name, default
-localhost/fedsift), FEDSIFT_IMAGE_STORE (a folder for images and containers instead of the engine's own; used as root
-where there is no engine set up), BASE_IMAGE, and pip's PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS.
+The engine is docker if its daemon answers, else podman, or buildah with podman. Environment variables:
+
+    FEDSIFT_IMAGE             name of the images, default localhost/fedsift
+    FEDSIFT_IMAGE_STORE       folder for images and containers, for root on a machine where no engine is set up
+    FEDSIFT_BASE_IMAGE_TOOL   program that makes the base image where no registry is reached; its arguments are the
+                              store's folder and the image's name
+    BASE_IMAGE                image with Python, default docker.io/library/python:3.11-slim
+    PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS    as for pip
 """
 
 import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +27,7 @@ SOURCES = Path(__file__).parents[2]
 TARGETS = ("serve", "worker")
 NAME = os.environ.get("FEDSIFT_IMAGE", "localhost/fedsift")
 BASE = os.environ.get("BASE_IMAGE", "docker.io/library/python:3.11-slim")
-# For machines that reach no registry: makes a base of the same name from the distribution's packages.
-STAND_IN = SOURCES.parent / "shared" / "tools" / "base-image"
+BASE_TOOL = os.environ.get("FEDSIFT_BASE_IMAGE_TOOL", "")
 _PIP = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")
 
 
@@ -50,21 +55,20 @@ class Engine:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
 
     def fetch_base(self) -> None:
-        """See to it that the base image is there: pulled, or stood in for."""
+        """Make sure that the base image is there: pull it, or make it with the tool named for that."""
         if self.has(BASE):
             return
         pulled = subprocess.run([*self.runner, "pull", "--quiet", BASE], check=False)  # noqa: S603
         if pulled.returncode == 0:
             return
-        if self.store is None or not STAND_IN.exists():
-            raise SystemExit(f"{BASE} can be had from no registry, and nothing here stands in for it")
-        subprocess.run([str(STAND_IN), str(self.store), BASE], check=True)  # noqa: S603
+        if self.store is None or not BASE_TOOL:
+            raise SystemExit(f"{BASE} cannot be pulled; FEDSIFT_BASE_IMAGE_TOOL with FEDSIFT_IMAGE_STORE can make it")
+        subprocess.run([BASE_TOOL, str(self.store), BASE], check=True)  # noqa: S603
 
 
 def find_engine() -> Engine | None:
     """The first engine that works here, or None."""
     if _answers("docker", "info"):
-        # The builder named here is the one that knows RUN in an empty image and builds for other platforms.
         return Engine(("docker", "build"), ("--pull=false",), ("docker",), (), None)
     if not shutil.which("podman"):
         return None
@@ -89,7 +93,7 @@ def _answers(*command: str) -> bool:
 
 
 def _arguments() -> list[str]:
-    """What the Dockerfile takes from outside."""
+    """The options that pass the Dockerfile its build arguments."""
     given = {
         "BASE_IMAGE": BASE,
         # The commit's own time: the same commit makes the same labels.
@@ -101,22 +105,20 @@ def _arguments() -> list[str]:
     arguments = [word for name, value in given.items() for word in ("--build-arg", f"{name}={value}")]
     links = Path(os.environ.get("PIP_FIND_LINKS", ""))
     if links.is_absolute() and links.is_dir() and not _answers("docker", "info"):
-        # A folder of wheels on this machine is seen by the build under the same name.
+        # The build sees this machine's folder of wheels under the same path.
         arguments += ["--volume", f"{links}:{links}:ro"]
     return arguments
 
 
 def _git(*command: str) -> str:
-    """What git says of the sources; nothing if they are not a clone."""
+    """The output of a git command in the sources; empty if they are not a clone."""
     done = subprocess.run(["git", *command], cwd=SOURCES, capture_output=True, text=True, check=False)  # noqa: S603, S607
     return done.stdout.strip()
 
 
 def _version() -> str:
-    for line in (SOURCES / "pyproject.toml").read_text(encoding="utf-8").splitlines():
-        if line.startswith("version = "):
-            return line.split('"')[1]
-    raise SystemExit("pyproject.toml names no version")
+    document = tomllib.loads((SOURCES / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(document["project"]["version"])
 
 
 if __name__ == "__main__":

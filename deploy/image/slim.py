@@ -1,8 +1,8 @@
 """Remove from an environment what running the service never reads: `python slim.py ENVIRONMENT serve|worker`.
 
-Test suites, headers, type stubs, debugging symbols, and parts of packages that nothing here imports. Libraries that
-wheels bring along (`*.libs`) keep their symbols: their loader tables were rewritten when the wheel was made, and strip
-breaks them.
+These are test suites, headers, type stubs, debugging symbols, and parts of packages that nothing here imports. The
+libraries that wheels bring along (`*.libs`) keep their symbols: their loader tables were rewritten when the wheel was
+made, and strip breaks them.
 """
 
 import shutil
@@ -15,17 +15,15 @@ _SUFFIXES = (".a", ".c", ".cmake", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".pxd", 
 _PARTS = (
     "numba/cuda",
     "numpy/distutils",
-    "sqlalchemy/testing",
-    *(f"sqlalchemy/dialects/{n}" for n in ("mssql", "mysql", "oracle")),
+    *(f"scipy/{name}" for name in ("cluster", "datasets", "io", "odr", "signal")),
 )
-# scikit-learn, which only the worker has, imports some of these.
-_SERVE_PARTS = tuple(f"scipy/{name}" for name in ("cluster", "datasets", "io", "odr", "signal"))
+_WORKER_PARTS = ("sqlalchemy/testing", *(f"sqlalchemy/dialects/{n}" for n in ("mssql", "mysql", "oracle")))
 
 
 def slim(environment: Path, target: str) -> None:
     """Remove them."""
     (packages,) = environment.glob("lib/python3.*/site-packages")
-    for part in _PARTS + (_SERVE_PARTS if target == "serve" else ()):
+    for part in _PARTS + (_WORKER_PARTS if target == "worker" else ()):
         shutil.rmtree(packages / part)
     for name in _FOLDERS:
         for folder in [path for path in packages.rglob(name) if path.is_dir()]:

@@ -1,7 +1,7 @@
 """Run the image's own commands once while it is built: `python warm.py serve|worker`.
 
-That compiles every kernel and every imported module into the image, where a read-only root finds them, and it proves
-that the image has all it needs: a missing library fails the build, not the first request.
+This compiles every kernel and every imported module into the image: its root is read-only when it runs. It also proves
+that the image is complete: a missing library fails the build, not the first request.
 """
 
 import json
@@ -52,7 +52,7 @@ def run(*command: str, kind: str | None = None) -> None:
 
 
 def answer(path: str, body: object = None) -> bytes:
-    """What the service answers."""
+    """The body of the service's answer."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", data, {"Content-Type": "application/json"})
     with urllib.request.urlopen(request) as response:  # noqa: S310
@@ -60,7 +60,7 @@ def answer(path: str, body: object = None) -> bytes:
 
 
 def warm_service(workers: int) -> None:
-    """Plan with both solvers through the service as it will run; with workers, see a validation through."""
+    """Ask the running service for a plan by each solver; with workers, also for a validation, and wait for its end."""
     for kind in kinds_here():
         environment = {**os.environ, "NUMBA_CPU_NAME": kind}
         subprocess.run([sys.executable, "-P", "-m", "sampler.warm_up"], check=True, env=environment)
@@ -94,7 +94,7 @@ def warm_service(workers: int) -> None:
         )
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(60)
 
 
 def warm_worker() -> None:

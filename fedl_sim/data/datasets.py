@@ -1,8 +1,8 @@
-"""MNIST, Fashion-MNIST, and scikit-learn's digits as the small set that is always there.
+"""MNIST, Fashion-MNIST, and the small digits data set, which is part of the package.
 
-A file is looked for in `FEDSIFT_DATA_DIR`, else in `data/`, else in `../shared/data/` (each holding
-`mnist/` and `fashion-mnist/`), and checked against the published MD5 sum; else it is downloaded into
-the first of these folders that is named or can be made.
+The files of the first two are looked for in the folder that `FEDSIFT_DATA_DIR` names, by default `data/`. It holds
+`mnist/` and `fashion-mnist/`. A missing file is downloaded into it. Every file is checked against its published MD5
+sum. The digits are the test set of UCI's "Optical Recognition of Handwritten Digits", see NOTICE.
 """
 
 import gzip
@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from fedl_sim.data.download import download
 from fedl_sim.data.idx import read_idx_gz
 from fedl_sim.data.images import Images
-from fedl_sim.errors import DataSetError, MissingExtraError
+from fedl_sim.errors import DataSetError
 
 __all__ = ["DATA_SETS", "DataSet", "load_data_set"]
 
@@ -73,7 +72,6 @@ def load_data_set(name: str, *, folders: Iterable[Path] | None = None, fetch: Fe
 
     Raises:
         DataSetError: unknown name, damaged file, or neither found nor downloadable.
-        MissingExtraError: digits without scikit-learn.
     """
     if name == "digits":
         return _digits()
@@ -87,9 +85,7 @@ def load_data_set(name: str, *, folders: Iterable[Path] | None = None, fetch: Fe
 
 
 def _default_folders() -> list[Path]:
-    named = os.environ.get("FEDSIFT_DATA_DIR")
-    # Whoever names a folder wants that one: no silent fall-back to another copy.
-    return [Path(named)] if named else [Path("data"), Path("../shared/data")]
+    return [Path(os.environ.get("FEDSIFT_DATA_DIR") or "data")]
 
 
 def _find(name: str, file: str, md5: str, folders: list[Path], fetch: Fetch) -> bytes:
@@ -138,12 +134,7 @@ def _images(pixels: NDArray[np.uint8], labels: NDArray[np.uint8], scale: float, 
 
 
 def _digits() -> DataSet:
-    # The file itself: importing scikit-learn takes longer than many an aggregation round.
-    spec = find_spec("sklearn")
-    path = Path(*(spec.submodule_search_locations or ())[:1] if spec else (), "datasets", "data", "digits.csv.gz")
-    if spec is None or not path.is_file():
-        raise MissingExtraError("the digits come with scikit-learn: install fedsift[worker]")
-    with gzip.open(path, "rt") as file:
+    with gzip.open(Path(__file__).with_name("digits.csv.gz"), "rt") as file:
         table = np.loadtxt(file, delimiter=",", dtype=np.uint8)
     pixels, labels = table[:, :-1].reshape(-1, 8, 8), table[:, -1]
     test = np.arange(len(labels)) % _DIGITS_TEST_SHARE == 0

@@ -36,7 +36,7 @@ def _draw(report: Report, folder: Path) -> list[Path]:
         from matplotlib import rc_context  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError as error:
-        raise MissingExtraError("figures need matplotlib: install fedsift[worker]") from error
+        raise MissingExtraError("figures need matplotlib: install fedsift[plots]") from error
     paths = []
     # A fixed salt keeps SVG identifiers, and so the files, the same from run to run.
     with rc_context({"svg.hashsalt": "fedsift", "svg.fonttype": "none"}):

@@ -33,7 +33,7 @@ def save_plots(
         from matplotlib import rc_context  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError as error:
-        raise MissingExtraError("plots need matplotlib: install fedsift[worker]") from error
+        raise MissingExtraError("plots need matplotlib: install fedsift[plots]") from error
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     # A fixed salt keeps SVG identifiers, and so the files, the same from run to run.

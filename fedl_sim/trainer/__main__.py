@@ -99,7 +99,7 @@ def _warm_up() -> None:
     """Load what the first part would wait for: the small data set and the compiled kernels."""
     tiny = {"generator": {"n_devices": 4, "mean_datapoints": 5, "link_probability": 1.0}, "labels_per_device": 3}
     sizes = {"sample_size": 1, "aggregations": 1, "aggregation_period": 1, "learning_rate": 0.01, "batch_size": 5}
-    with suppress(SimulationError):  # without scikit-learn there are no digits, but perhaps other data sets
+    with suppress(SimulationError):  # the first part meets the same failure and reports it
         loop = open_part({**tiny, **sizes, "data_set": "digits", "scheme": "greedy+fast", "seed": 0, "draw": 0})
         loop.advance()
         loop.advance()

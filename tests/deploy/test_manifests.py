@@ -80,6 +80,25 @@ def test_selectors_find_their_pods() -> None:
     assert targets == {one["metadata"]["name"] for one in of_kind("Deployment")}
 
 
+def test_pods_reach_name_servers_and_the_database_and_nothing_else() -> None:
+    rules = [rule for one in of_kind("NetworkPolicy") for rule in one["spec"].get("egress", [])]
+    assert {(port["protocol"], port["port"]) for rule in rules for port in rule["ports"]} == {
+        ("UDP", 53),
+        ("TCP", 53),
+        ("TCP", 5432),
+    }
+    assert "outer" not in compose()["services"]["worker"]["networks"]
+
+
+def test_health_checks_ignore_the_working_folder() -> None:
+    dockerfile = (DEPLOY.parent / "Dockerfile").read_text(encoding="utf-8")
+    checks = re.findall(r"CMD (\[.*-m.*\])", dockerfile) + re.findall(
+        r"(?:test|command): (\[.*-m.*\])", "".join(p.read_text(encoding="utf-8") for p in DEPLOY.rglob("*.yaml"))
+    )
+    assert len(checks) == 5
+    assert all(re.search(r'-P"?, "?-m', check) for check in checks)
+
+
 def test_scaling_follows_metrics_that_exist() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in (DEPLOY.parent / "app").rglob("*.py"))
     named = re.findall("name: (fedsift_[a-z_]+)", (DEPLOY / "kubernetes" / "scaling.yaml").read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 """The scripts that make the image, where they can be tried without a container engine."""
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -24,11 +25,15 @@ def test_dependencies_follow_extras_of_our_own() -> None:
     assert requirements(project, ["two"]) == ["a", "b>=1", "c"]
 
 
-def test_the_images_torch_is_the_workers_alone() -> None:
+def test_only_the_workers_image_has_torch_and_both_have_postgresql() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    requirements = load("dependencies").requirements
-    assert not any(line.startswith("torch") for line in requirements(project, []))
-    assert any(line.startswith("torch") for line in requirements(project, ["sim"]))
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    extras = [names.split() for names in re.findall(r"dependencies\.py pyproject\.toml ([a-z ]+) >", dockerfile)]
+    serve, worker = (load("dependencies").requirements(project, each) for each in extras)
+    for lines, has_torch in ((serve, False), (worker, True)):
+        names = {re.split(r"[^a-z-]", line)[0] for line in lines}
+        assert ("torch" in names) == ("dbos" in names) == has_torch
+        assert {"cvxpy-base", "fastapi", "numba", "opentelemetry-sdk", "psycopg"} <= names
 
 
 FLAGS = "flags\t\t: fpu sse4_2 abm avx2 bmi1 bmi2 f16c fma movbe"

@@ -1,34 +1,28 @@
-"""The real files, where they are at hand; CI has them, and there a skipped test is a failure."""
+"""The real files, in the folder that FEDSIFT_TEST_DATA names; CI sets it, and there a skipped test is a failure."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fedl_sim.data.datasets import load_data_set
-from fedl_sim.errors import DataSetError
 from fedl_sim.network.node_link import load_node_link
 
-
-def data_folder() -> Path | None:
-    try:
-        load_data_set("mnist", fetch=_offline)
-    except DataSetError:
-        return None
-    return next((f for f in (Path("data"), Path("../shared/data")) if (f / "mesh").is_dir()), None)
+FOLDER = Path(os.environ.get("FEDSIFT_TEST_DATA", ""))
+pytestmark = pytest.mark.skipif(
+    "FEDSIFT_TEST_DATA" not in os.environ,
+    reason="FEDSIFT_TEST_DATA names no folder with mnist/, fashion-mnist/ and mesh/",
+)
 
 
 def _offline(address: str, target: Path) -> bytes:
     raise OSError("tests do not download")
 
 
-FOLDER = data_folder()
-pytestmark = pytest.mark.skipif(FOLDER is None, reason="no folder with the data sets and meshes")
-
-
 @pytest.mark.parametrize("name", ["mnist", "fashion-mnist"])
 def test_the_published_data_sets_load(name: str) -> None:
-    data = load_data_set(name, fetch=_offline)
+    data = load_data_set(name, folders=[FOLDER], fetch=_offline)
     assert data.train.pixels.shape == (60000, 784)
     assert data.test.pixels.shape == (10000, 784)
     assert data.train.pixels.dtype == np.uint8
@@ -37,7 +31,6 @@ def test_the_published_data_sets_load(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "nodes"), [("leipzig", 210), ("cologne-bonn-area", 279), ("bremen", 834)])
 def test_real_meshes_have_measured_directed_links(name: str, nodes: int) -> None:
-    assert FOLDER is not None
     mesh = load_node_link(FOLDER / "mesh" / f"{name}.json")
     assert mesh.n_devices == nodes
     assert mesh.n_links > nodes
