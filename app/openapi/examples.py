@@ -1,5 +1,6 @@
 """An example for every operation of the document; tests hold each to what the live service answers."""
 
+from importlib.metadata import version
 from typing import Any
 
 from app.openapi.validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
@@ -128,7 +129,7 @@ RESPONSES: dict[str, dict[str, Any]] = {
             "samplers": [{"name": "random", "description": "Draw devices uniformly without replacement."}],
         }
     },
-    "getHealth": {"200": {"status": "ok", "version": "0.1.0"}},
+    "getHealth": {"200": {"status": "ok", "version": version("fedsift")}},
     "getReadiness": {"200": _READY, "503": {**_READY, "ready": False, "solver": "loading"}},
     "getMetrics": {"200": "# TYPE fedsift_queue_depth gauge\nfedsift_queue_depth 0.0\n"},
     **VALIDATION_RESPONSES,

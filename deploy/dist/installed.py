@@ -19,7 +19,7 @@ import urllib.request
 from pathlib import Path
 
 SOURCES = Path(__file__).parents[2]
-BASE_LIMIT, SERVED_LIMIT = 450, 700
+BASE_LIMIT, SERVED_LIMIT = 475, 700
 LIBRARY = """
 import numpy as np
 from sampler import SamplingProblem, find_sampler

@@ -10,7 +10,7 @@ __all__ = ["source_version"]
 
 @lru_cache(maxsize=1)
 def source_version() -> str:
-    """The version, with the commit where the code runs from a clone: `0.1.0+3f2a9c1`, `-dirty` if it was changed."""
+    """The version, with the commit where the code runs from a clone: `VERSION+COMMIT`, `-dirty` if it was changed."""
     release = version("fedsift")
     folder = Path(__file__).parent
     try:
