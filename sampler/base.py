@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sampler.errors import TooFewDevicesError
 from sampler.trace import Pick
 from solver.eligibility import eligible_devices, obstacles
+from solver.errors import InvalidInputError
 from solver.gradient import GradientModel
 from solver.schedule import Schedule
 
@@ -54,11 +55,12 @@ class SamplingProblem:
         """Find the candidates, among the `allowed` devices if given.
 
         Raises:
+            InvalidInputError: `sample_size` or `horizon` is below 1.
             TooFewDevicesError: fewer than `sample_size` devices can be sampled.
         """
         for name, value in (("sample_size", sample_size), ("horizon", horizon)):
             if value < 1:
-                raise ValueError(f"{name} must be at least 1, is {value}")
+                raise InvalidInputError(name, f"must be at least 1, is {value}")
         able = eligible_devices(schedule, horizon)
         candidates = np.flatnonzero(able if allowed is None else able & allowed)
         if len(candidates) < sample_size:

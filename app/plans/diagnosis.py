@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.plans.planning import PlanQuery
+from app.plans.planning import PlanQuery, check_sampler
 from solver import Obstacle, eligible_devices, obstacles
 
 __all__ = ["TIGHT", "Diagnosis", "diagnose"]
@@ -31,10 +31,15 @@ class Diagnosis:
 
 
 def diagnose(query: PlanQuery) -> Diagnosis:
-    """Look at a query's network in O(devices + links)."""
+    """Look at a query's network in O(devices + links).
+
+    Raises:
+        RefusedPlanError: callers are not offered the query's sampler.
+    """
     from scipy import sparse  # noqa: PLC0415 — see `solver.network`
     from scipy.sparse import csgraph  # noqa: PLC0415
 
+    check_sampler(query)
     network = query.schedule.segments[0].network
     devices, links, n = network.devices, network.links, len(network)
     able = eligible_devices(query.schedule, query.horizon)

@@ -7,7 +7,16 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler import Pick, SamplingError, SamplingProblem, TooFewDevicesError, find_sampler
+from sampler import (
+    SERVED_OBJECTIVES,
+    Pick,
+    SamplingError,
+    SamplingProblem,
+    TooFewDevicesError,
+    UnknownSamplerError,
+    find_sampler,
+    served_samplers,
+)
 from solver import (
     FedsiftError,
     GradientModel,
@@ -27,6 +36,7 @@ __all__ = [
     "PlanQuery",
     "PlanResult",
     "RefusedPlanError",
+    "check_sampler",
     "choose",
     "make_plan",
     "solve_period",
@@ -104,13 +114,32 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
     return PlanResult(result.plan, result.state, scores, seconds, trace)
 
 
+def check_sampler(query: PlanQuery) -> None:
+    """Refuse samplers that callers are not offered.
+
+    A stored run or plan may name a sampler that was offered once. Nothing is sampled for it again, so only new queries
+    are checked.
+
+    Raises:
+        RefusedPlanError: callers are not offered this sampler.
+    """
+    try:
+        find_sampler(query.sampler, served=True)
+    except UnknownSamplerError as error:
+        # The error's own text would echo the caller's.
+        objectives = f"and of those that search, NAME:OBJECTIVE with one of {', '.join(SERVED_OBJECTIVES)}"
+        rule = f"must be one of {', '.join(served_samplers())}; {objectives}"
+        raise RefusedPlanError("sampler", rule) from error
+
+
 def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
     """The sampled devices, their scores, and why each was picked if the sampler tells; a fixed set has neither.
 
     Raises:
         InfeasiblePlanError: too few devices can be sampled.
-        RefusedPlanError: the sampler cannot serve this network.
+        RefusedPlanError: the sampler is unknown or cannot serve this network.
     """
+    check_sampler(query)
     if query.sampled is not None:
         return query.sampled, np.empty(0), ()
     allowed = _mask(query)

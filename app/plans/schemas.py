@@ -13,7 +13,7 @@ from app.settings import Settings
 from app.wire.base import AnswerModel, Indices, Measure, Optional, RequestModel
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
-from sampler import DEFAULT_SAMPLER, UnknownSamplerError, find_sampler, objective_names, sampler_names
+from sampler import DEFAULT_SAMPLER
 from solver import Change, GradientModel, Network, Schedule, StepPlan, reference
 
 __all__ = [
@@ -149,24 +149,12 @@ class PlanParameters(RequestModel):
             raise InvalidRequestError.at("/horizon", f"must be at most {settings.max_horizon}")
         if self.sample_size > n_devices:
             raise InvalidRequestError.at("/sample_size", f"must be at most the number of devices, {n_devices}")
-        _find_sampler(self.sampler)
         if self.solver == "cvxpy" and not reference.is_installed():
             raise InvalidRequestError.at("/solver", reference.MISSING)
         if self.output == "matrix" and n_devices**2 * self.horizon > settings.max_answer_numbers:
             raise InvalidRequestError.at("/output", "matrices of that size over that horizon are too large an answer")
         if self.sampled is not None and len(self.sampled) != self.sample_size:
             raise InvalidRequestError.at("/sampled", f"must name sample_size = {self.sample_size} devices")
-
-
-def _find_sampler(name: str) -> None:
-    try:
-        find_sampler(name)
-    except UnknownSamplerError as error:
-        # In our own words: the error's would echo the caller's.
-        objectives = f"and of those that search, NAME:OBJECTIVE with one of {', '.join(objective_names())}"
-        raise InvalidRequestError.at(
-            "/sampler", f"must be one of {', '.join(sampler_names())}; {objectives}"
-        ) from error
 
 
 def _devices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:

@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import Field
 
 from app.wire.base import AnswerModel, Optional
-from sampler import DEFAULT_SAMPLER, find_sampler, objective_names, sampler_names
+from sampler import DEFAULT_SAMPLER, SERVED_OBJECTIVES, find_sampler, served_samplers
+from sampler.searches.base import ObjectiveSampler
 
 __all__ = ["SamplerList", "SamplerOut"]
 
@@ -29,8 +30,8 @@ class SamplerList(AnswerModel):
 
     @classmethod
     def from_registry(cls) -> "SamplerList":
-        """What is registered; the first line of a sampler's documentation describes it."""
-        return cls(default=DEFAULT_SAMPLER, samplers=[_described(name) for name in sampler_names()])
+        """Return the samplers that callers are offered; the first line of a sampler's documentation describes it."""
+        return cls(default=DEFAULT_SAMPLER, samplers=[_described(name) for name in served_samplers()])
 
 
 def _described(name: str) -> SamplerOut:
@@ -38,7 +39,6 @@ def _described(name: str) -> SamplerOut:
     text = (sampler.__doc__ or "").strip().splitlines()
     provenance = getattr(sampler, "provenance", None)
     given: dict[str, Any] = {} if provenance is None else {"weights": provenance}
-    default = getattr(sampler, "objective", None)
-    if default is not None:
-        given["objectives"] = [default, *(one for one in objective_names() if one != default)]
+    if isinstance(sampler, ObjectiveSampler):
+        given["objectives"] = list(SERVED_OBJECTIVES)
     return SamplerOut(name=name, description=text[0] if text else "", **given)

@@ -8,13 +8,11 @@ from app.http.problems import InvalidRequestError
 from app.plans.schemas import ChangeIn
 from app.wire.base import Optional, RequestModel
 from app.wire.network import NetworkIn
-from sampler import sampler_names
+from sampler import UnknownSchemeError, find_scheme
 
 __all__ = [
     "DATA_SETS",
     "GIVEN_PLAN",
-    "OFFLOADING",
-    "PAPER_SCHEMES",
     "GeneratorSource",
     "NetworkSource",
     "PlanSource",
@@ -24,14 +22,12 @@ __all__ = [
 
 # Names that the simulator gives; a test holds them to it, since the service may not import it.
 DATA_SETS = ("digits", "mnist", "fashion-mnist")
-PAPER_SCHEMES = ("smart", "random", "heuristic", "smart-offload", "random-offload", "heuristic-offload", "all")
-OFFLOADING = ("fast", "random", "greedy", "none")
 GIVEN_PLAN = "plan"
 
 EXAMPLE: dict[str, Any] = {
     "data_set": "digits",
     "source": {"kind": "generator", "devices": 30, "mean_datapoints": 40, "budget": "loose"},
-    "schemes": ["smart-offload", "random"],
+    "schemes": ["ours-offload", "random"],
     "seeds": [0, 1],
     "draws": 2,
     "sample_size": 4,
@@ -94,8 +90,8 @@ class ValidationRequest(RequestModel):
         Field(
             min_length=1,
             max_length=50,
-            description="smart, random, heuristic, each with or without `-offload`; all; SAMPLER or SAMPLER+METHOD; "
-            "`plan` for the plan or run that is the source.",
+            description="smart (the paper's method), ours, random, heuristic, each with or without `-offload`; all; "
+            "SAMPLER or SAMPLER+METHOD; `plan` for the plan or run that is the source.",
         ),
     ]
     seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000, default_factory=lambda: [0])]
@@ -118,21 +114,20 @@ class ValidationRequest(RequestModel):
     ] = 0.1
 
     def check_names(self) -> None:
-        """Refuse schemes nobody knows, and what is named twice."""
+        """Refuse unknown schemes, and names that appear twice."""
         for field in ("schemes", "seeds"):
             values: list[object] = getattr(self, field)
             if len(set(values)) != len(values):
                 raise InvalidRequestError.at(f"/{field}", "names one twice")
         for i, name in enumerate(self.schemes):
-            sampler, plus, method = name.partition("+")
-            known = name in PAPER_SCHEMES or (sampler in sampler_names() and (not plus or method in OFFLOADING))
             if name == GIVEN_PLAN and isinstance(self.source, PlanSource | RunSource):
-                known = True
-            if not known:
-                names = ", ".join((*PAPER_SCHEMES, *(f"{s}[+METHOD]" for s in sampler_names())))
-                rule = f"must be one of {names}; `{GIVEN_PLAN}` if the source is a plan or run"
-                raise InvalidRequestError.at(f"/schemes/{i}", f"{rule}; METHOD one of {', '.join(OFFLOADING)}")
+                continue
+            try:
+                find_scheme(name, served=True)
+            except UnknownSchemeError as error:
+                rule = f"must be one of {error.known}; `{GIVEN_PLAN}` if the source is a plan or run"
+                raise InvalidRequestError.at(f"/schemes/{i}", rule) from error
 
     def draws_of(self, scheme: str) -> int:
-        """How many selections a scheme is averaged over: those that draw at random have several."""
-        return self.draws if scheme.split("+", maxsplit=1)[0].removesuffix("-offload") == "random" else 1
+        """Return how many runs a scheme gets for each seed."""
+        return 1 if scheme == GIVEN_PLAN else find_scheme(scheme, draws=self.draws).draws

@@ -18,13 +18,13 @@ from fedl_sim.loop.first_round import sample_by_rival
 from fedl_sim.loop.holdings import Holdings
 from fedl_sim.loop.planner import PeriodPlanner, Planner
 from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
-from fedl_sim.loop.schemes import EVERYBODY, Scheme
 from fedl_sim.loop.server import aggregate, last_of_each, observe
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem
 from sampler.registry import find_sampler
 from sampler.rivals.model_based import RIVALS
+from sampler.schemes import EVERYONE, Scheme
 from solver.eligibility import eligible_devices
 
 __all__ = ["RunSettings", "SchemeLoop", "Totals", "run_scheme", "sample_devices"]
@@ -76,7 +76,7 @@ def sample_devices(
 ) -> NDArray[np.int64]:
     """Choose who trains under this scheme; the engine serves rivals that ask devices about a model."""
     schedule = realisation.conditions
-    if scheme.sampler == EVERYBODY:
+    if scheme.sampler == EVERYONE:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
     problem = SamplingProblem.of(
         schedule, settings.sample_size, horizon=settings.horizon, offloading=scheme.offloading != "none"

@@ -10,9 +10,9 @@ from typing import Any
 
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.loop.records import SchemeRun
-from fedl_sim.loop.schemes import find_scheme
 from fedl_sim.network.realisation import RealisationSettings
 from fedl_sim.simulate.sweep import ExperimentSettings, Job, run_job
+from sampler.schemes import find_scheme
 
 __all__ = ["Cell", "cells_of", "run_cell"]
 
@@ -23,7 +23,7 @@ class Cell:
 
     Attributes:
         data_set: see `fedl_sim.data.datasets`.
-        scheme: see `fedl_sim.loop.schemes.find_scheme`.
+        scheme: see `sampler.schemes.find_scheme`.
         seed: which realisation.
         draw: which selection, for samplers that draw.
         realisation: how the network is drawn.

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedl_sim.loop.records import AggregationRecord
-from fedl_sim.reproduce.compared import EVERYONE
 from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import final, runs_by_seed, to_target
 from fedl_sim.reproduce.panel import Panel
 from fedl_sim.reproduce.tables import Table
+from sampler.schemes import EVERYONE
 
 __all__ = ["Target", "accuracy_claims", "saving_claims"]
 
@@ -32,7 +32,7 @@ _MOVING = ("random-offload", "heuristic-offload")
 _STILL = ("random", "heuristic")
 _PAPERS = _Method("paper's method", "gcn_branch+fast", "gcn_branch", (*_MOVING, *_STILL, "gcn_branch"))
 _RIVALS = (*_PAPERS.rivals, "gcn_branch+fast", "random_branch+fast")
-_OURS = _Method("ours", "smart-offload", "smart", (*_RIVALS, "smart"))
+_OURS = _Method("ours", "ours-offload", "ours", (*_RIVALS, "ours"))
 _UNTOLD = _Method("ours, label counts hidden", "greedy:resemblance+fast", "greedy:resemblance", _RIVALS)
 _METHODS = (_PAPERS, _OURS, _UNTOLD)
 _LEADS: Mapping[str, str] = {"mnist": "over 20 points", "fashion-mnist": "over 10 points"}

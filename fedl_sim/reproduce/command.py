@@ -20,7 +20,6 @@ from fedl_sim.reproduce.provenance import source_version
 from fedl_sim.reproduce.registry import STUDIES
 from fedl_sim.reproduce.study import Scope, Study
 from fedl_sim.seeds import parse_seeds
-from sampler.errors import SamplingError
 from solver.errors import FedsiftError
 
 __all__ = ["experiment"]
@@ -73,7 +72,7 @@ def experiment(
         for table in report.tables:
             if not table.bulk:
                 console.print(Markdown(table.markdown()))
-    except (SimulationError, SamplingError, FedsiftError, ValueError, OSError) as error:
+    except (SimulationError, FedsiftError, ValueError, OSError) as error:
         Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
         raise typer.Exit(2) from error
 

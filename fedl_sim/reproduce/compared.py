@@ -1,18 +1,20 @@
-"""The schemes that experiments compare, what they are called in tables, and how they are drawn.
+"""The schemes that experiments compare: their labels in tables, and their colours in figures.
 
-The paper's "smart" is its GCN with the branch search; ours is the default sampler. Both solve the same offloading.
-Beside the paper's stands the same branch search with random scores; beside ours what it does when nobody tells label
-counts, which the paper's sampler is not told either.
+The paper's `smart` is its GCN with the branch search; `ours` is the default sampler. Both use the same optimised
+offloading. Two more schemes separate what each part contributes: the branch search on random scores, without the GCN,
+and ours without label counts, which the paper's sampler does not use either.
+
+The committed runs of `smart` bear the name of its sampler, `gcn_branch`. A scheme's name seeds its random numbers, so
+the experiments keep that name.
 """
 
 from collections.abc import Mapping
 
-from fedl_sim.loop.schemes import find_scheme
+from sampler.schemes import EVERYONE, find_scheme
 
-__all__ = ["COLOURS", "EVERYONE", "FIGURE_SCHEMES", "LABELS", "TABLE_SCHEMES", "colour_of", "label_of", "moves_data"]
+__all__ = ["COLOURS", "FIGURE_SCHEMES", "LABELS", "TABLE_SCHEMES", "colour_of", "label_of", "moves_data"]
 
-EVERYONE = "all"
-# Told apart by colour-blind readers too; offloading is told by the line.
+# Colour-blind readers can tell these apart too. The line style shows whether data is offloaded.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _COLOUR_OF: Mapping[str, str] = {
     "gcn_branch": COLOURS[0],
@@ -22,18 +24,18 @@ _COLOUR_OF: Mapping[str, str] = {
     "greedy:resemblance": COLOURS[4],
     "random_branch": COLOURS[5],
 }
-# The order of the paper's Table I, each part with our methods after it.
+# In the order of the paper's Table I: first without offloading, then with it, our methods last in each part.
 TABLE_SCHEMES = (
     "gcn_branch",
     "random",
     "heuristic",
-    "smart",
+    "ours",
     "greedy:resemblance",
     "gcn_branch+fast",
     "random-offload",
     "heuristic-offload",
     "random_branch+fast",
-    "smart-offload",
+    "ours-offload",
     "greedy:resemblance+fast",
 )
 # What the figures show: the paper's six and ours.
@@ -42,29 +44,29 @@ LABELS: Mapping[str, str] = {
     "gcn_branch": "smart (paper: GCN-branch)",
     "random": "random",
     "heuristic": "heuristic",
-    "smart": "ours",
+    "ours": "ours",
     "greedy:resemblance": "ours, label counts hidden",
     "gcn_branch+fast": "smart w/ offload (paper)",
     "random-offload": "random w/ offload",
     "heuristic-offload": "heuristic w/ offload",
-    "smart-offload": "ours w/ offload",
+    "ours-offload": "ours w/ offload",
     "greedy:resemblance+fast": "ours w/ offload, label counts hidden",
     "random_branch": "branch, random scores",
     "random_branch+fast": "branch, random scores, w/ offload",
-    "all": "FedL, all nodes",
+    EVERYONE: "FedL, all nodes",
 }
 
 
 def label_of(scheme: str) -> str:
-    """What a scheme is called in tables and figures."""
+    """Return the label of a scheme in tables and figures."""
     return LABELS.get(scheme, scheme)
 
 
 def moves_data(scheme: str) -> bool:
-    """Whether it offloads."""
+    """Return whether a scheme offloads data."""
     return find_scheme(scheme).offloading != "none"
 
 
 def colour_of(scheme: str) -> str:
-    """By who chooses; black for all nodes."""
+    """Return the colour of a scheme's sampler; black for all nodes."""
     return _COLOUR_OF.get(find_scheme(scheme).sampler, "black")

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedl_sim.reproduce.compared import EVERYONE, colour_of, label_of, moves_data
+from fedl_sim.reproduce.compared import colour_of, label_of, moves_data
 from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.panel import Panel
 from fedl_sim.reproduce.study import Drawing
+from sampler.schemes import EVERYONE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,6 +18,7 @@ from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
 from fedl_sim.parallel import fan_out
 from fedl_sim.reproduce.cell import Cell, run_cell
 from fedl_sim.reproduce.provenance import source_version
+from sampler.schemes import EVERYONE
 
 __all__ = ["CellFolder", "Results"]
 
@@ -62,7 +63,7 @@ class CellFolder:
         """Run what is missing; each cell is kept as soon as it is done."""
         todo = self.missing(cells)
         # The longest first, so that no processor waits for one that began last.
-        todo.sort(key=lambda cell: cell.scheme != "all")
+        todo.sort(key=lambda cell: cell.scheme != EVERYONE)
         calls = (joblib.delayed(_timed)(cell) for cell in todo)
         for cell, run, seconds in _results(calls, processes, dask):
             self._write(cell, run, seconds)

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fedl_sim.reproduce.cell import Cell, cells_of
-from fedl_sim.reproduce.compared import EVERYONE
 from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.study import Scope
 from fedl_sim.reproduce.tables import Table
+from sampler.schemes import EVERYONE
 
 __all__ = ["Panel", "curve_table", "panel_of"]
 
 # Nothing moves, and whoever chooses does not look at budgets of moving.
-_BLIND = ("random", "heuristic", "smart", "greedy:resemblance")
+_BLIND = ("random", "heuristic", "ours", "greedy:resemblance")
 
 
 @dataclass(frozen=True)

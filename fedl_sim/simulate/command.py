@@ -16,7 +16,6 @@ from fedl_sim.engines.factory import ENGINES
 from fedl_sim.errors import SimulationError
 from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.loop import RunSettings
-from fedl_sim.loop.schemes import scheme_names
 from fedl_sim.network.profiles import BUDGETS
 from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES
@@ -31,7 +30,7 @@ from fedl_sim.simulate.sweep import (
     jobs_of,
 )
 from fedl_sim.simulate.sweep import simulate as run_experiment
-from sampler.errors import SamplingError
+from sampler.schemes import scheme_names
 from solver.errors import FedsiftError
 from solver.interchange import save_network
 
@@ -119,7 +118,7 @@ def simulate(
         if plots is not None:
             for path in save_plots(experiment.runs, experiment.summaries, plots, _PLOT_FORMATS):
                 console.print(f"wrote {path}")
-    except (SimulationError, SamplingError, FedsiftError, ValueError, OSError) as error:
+    except (SimulationError, FedsiftError, ValueError, OSError) as error:
         raise _stop(error) from error
 
 

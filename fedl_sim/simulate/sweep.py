@@ -14,9 +14,9 @@ from fedl_sim.engines.base import Engine
 from fedl_sim.engines.factory import make_engine
 from fedl_sim.loop.loop import RunSettings, run_scheme
 from fedl_sim.loop.records import AggregationRecord, SchemeRun
-from fedl_sim.loop.schemes import find_scheme, scheme_names
 from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
 from fedl_sim.simulate.summary import SchemeSummary, summarise
+from sampler.schemes import find_scheme, scheme_names
 
 __all__ = [
     "Experiment",
@@ -40,7 +40,7 @@ class ExperimentSettings:
         engine: compiled or torch.
         realisation: how networks are drawn.
         run: how long, how many devices, how they train.
-        schemes: names, see `fedl_sim.loop.schemes.find_scheme`.
+        schemes: names, see `sampler.schemes.find_scheme`.
         seeds: one realisation each.
         target: accuracy whose reaching is timed.
     """

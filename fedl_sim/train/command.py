@@ -15,7 +15,6 @@ from fedl_sim.labels.folder import LABELS
 from fedl_sim.labels.settings import Family
 from fedl_sim.train.pipeline import Reporter, label_realisations, train_models
 from fedl_sim.train.recipe import Recipe
-from sampler.errors import SamplingError
 from sampler.gcn.weights import MODELS, Weights
 from solver.errors import FedsiftError
 
@@ -70,7 +69,7 @@ def train(
         if weights:
             _show(recipe, weights, console)
             console.print(f"wrote {len(weights)} file(s) to {output}")
-    except (SimulationError, SamplingError, FedsiftError, ValueError, OSError) as error:
+    except (SimulationError, FedsiftError, ValueError, OSError) as error:
         Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
         raise typer.Exit(code=2) from error
 

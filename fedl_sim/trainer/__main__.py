@@ -23,7 +23,7 @@ from fedl_sim.errors import CheckpointError, DataSetError, MissingExtraError, Si
 from fedl_sim.loop.checkpoint import pack, restore, write_atomically
 from fedl_sim.loop.loop import SchemeLoop
 from fedl_sim.trainer.part import open_part
-from sampler.errors import SamplingError
+from sampler.errors import SamplingError, UnknownSchemeError
 from solver.errors import FedsiftError
 
 __all__ = ["main"]
@@ -33,6 +33,7 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (DataSetError, "data-set"),
     (MissingExtraError, "data-set"),
     (CheckpointError, "checkpoint"),
+    (UnknownSchemeError, "invalid"),
     (SamplingError, "infeasible"),
     (SimulationError, "infeasible"),
     (FedsiftError, "invalid"),

@@ -2,7 +2,7 @@
 
     {"data_set": "digits", "model": null, "network": {…} or "generator": {…}, "sample_size": 3, "aggregations": 5,
      "aggregation_period": 5, "learning_rate": 0.01, "batch_size": 10, "labels_per_device": 3,
-     "scheme": "smart-offload", "seed": 0, "draw": 0, "plan": {"sampled": […], "steps": […]}}
+     "scheme": "ours-offload", "seed": 0, "draw": 0, "plan": {"sampled": […], "steps": […]}}
 
 `network` has the columns of `devices` and `links`, and `changes` in time. `plan` belongs to the scheme of that
 name: a plan made elsewhere, carried out as it stands.
@@ -23,10 +23,10 @@ from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.holdings import Transfer
 from fedl_sim.loop.loop import RunSettings, SchemeLoop
 from fedl_sim.loop.planner import PlannedStep
-from fedl_sim.loop.schemes import Scheme, find_scheme
 from fedl_sim.loop.script import ScriptedPlanner
 from fedl_sim.network.given import realise_given
 from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
+from sampler.schemes import Scheme, find_scheme
 from solver.network import Devices, Links, Network
 from solver.schedule import Change, Schedule
 

@@ -1,4 +1,4 @@
-"""Objectives by name."""
+"""Objectives by name. Callers of the service are offered three of them, studies compare all."""
 
 from sampler.base import SamplingProblem
 from sampler.errors import UnknownSamplerError
@@ -9,14 +9,16 @@ from sampler.objectives.mixture import Mixture, MixtureDistance
 from sampler.objectives.resemblance import Resemblance
 from sampler.objectives.surrogate import Surrogate
 
-__all__ = ["DEFAULT_OBJECTIVE", "find_objective", "objective_names"]
+__all__ = ["DEFAULT_OBJECTIVE", "SERVED_OBJECTIVES", "find_objective", "objective_names"]
 
-# What predicts the loss of FedL best from what is known (docs/sampling.md).
+# It predicts the loss of FedL best (docs/sampling.md).
 DEFAULT_OBJECTIVE = "balance"
+# What callers of the service are offered, the default first.
+SERVED_OBJECTIVES = (DEFAULT_OBJECTIVE, "coverage", "surrogate")
 
 
 def _balance(problem: SamplingProblem) -> Objective:
-    """The mixture of classes where label counts are known, else the likeness of data by similarity."""
+    """Return the mixture of classes if the network has label counts, else the resemblance by similarity."""
     counts = problem.schedule.network.devices.label_counts
     known = counts is not None and counts.size > 0 and bool(counts.any())
     return Mixture(problem) if known else Resemblance(problem)
@@ -40,15 +42,15 @@ _OBJECTIVES: dict[str, Factory] = {
 
 
 def objective_names() -> tuple[str, ...]:
-    """Return the known names, sorted."""
+    """Return all names, sorted."""
     return tuple(sorted(_OBJECTIVES))
 
 
 def find_objective(name: str) -> Factory:
-    """Return what makes the objective of that name for a problem.
+    """Return the function that makes the objective of that name for a problem.
 
     Raises:
-        UnknownSamplerError: there is none.
+        UnknownSamplerError: there is no such objective.
     """
     try:
         return _OBJECTIVES[name]

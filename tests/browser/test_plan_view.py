@@ -105,7 +105,7 @@ def test_changed_settings_plan_anew(visit: Visit) -> None:
 
 
 def test_a_device_clicked_says_its_numbers_and_why(visit: Visit, shots: Path) -> None:
-    visit.open("view=plan&n=40&sampler=random_branch&planned=1&stragglers=20&budgets=tight")
+    visit.open("view=plan&n=40&sampler=gcn_branch&planned=1&stragglers=20&budgets=tight")
     expect(visit.page.locator("#timebar")).to_be_visible()
     visit.slide(2)
     plan = visit.state("({ sampled: state.plan.sampled, scores: state.plan.scores, trace: state.plan.trace })")
@@ -119,14 +119,14 @@ def test_a_device_clicked_says_its_numbers_and_why(visit: Visit, shots: Path) ->
     expect(visit.page.locator("#tip")).to_contain_text("sampled as number 2")
     visit.page.mouse.click(box["x"] + px, box["y"] + py)
     expect(panel.get_by_label("Device")).to_have_value(str(device))
-    expect(panel).to_contain_text("Picked as number 2 by random_branch, with score")
+    expect(panel).to_contain_text("Picked as number 2 by gcn_branch, with score")
     expect(panel.locator(".trace")).to_contain_text(f"of device {plan['sampled'][0]}")
     expect(panel.get_by_role("meter", name="receive budget")).to_be_visible()
     visit.page.screenshot(path=shots / "device.png")
     passed = next(c for pick in plan["trace"] for c in pick["candidates"] if c not in plan["sampled"])
     panel.get_by_label("Device").fill(str(passed))
     panel.get_by_label("Device").press("Enter")
-    expect(panel).to_contain_text("It could be sampled; random_branch chose others")
+    expect(panel).to_contain_text("It could be sampled; gcn_branch chose others")
     expect(panel.locator(".trace")).to_contain_text("It was scored")
     straggler = visit.state(
         """[...state.network.devices.data].findIndex((d, i) =>

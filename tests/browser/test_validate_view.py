@@ -23,7 +23,7 @@ def choose(visit: Visit, *names: str) -> None:
 def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_server: Server, shots: Path) -> None:
     visit.open(f"view=validate&{SMALL}")
     expect(visit.page.get_by_text("No validation open")).to_be_visible()
-    choose(visit, "smart-offload", "random-offload", "random")
+    choose(visit, "ours-offload", "random-offload", "random")
     visit.page.get_by_label("Aggregations K").fill("6")
     visit.page.get_by_label("Target accuracy").fill("0.5")
     visit.page.get_by_label("Target accuracy").press("Tab")
@@ -39,7 +39,7 @@ def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_se
     job = visit.state("JSON.parse(JSON.stringify(state.job))")
     kept = httpx.get(f"{studio_server.url}/v1/validations/{job['id']}").json()
     assert job == kept
-    assert [one["scheme"] for one in kept["schemes"]] == ["smart-offload", "random-offload", "random"]
+    assert [one["scheme"] for one in kept["schemes"]] == ["ours-offload", "random-offload", "random"]
     expect(visit.page.get_by_role("img", name="Accuracy after each aggregation by scheme")).to_be_visible()
     expect(visit.page.get_by_role("img", name=re.compile("Datapoints processed to an accuracy"))).to_be_visible()
     visit.page.screenshot(path=shots / "validation.png")
@@ -47,7 +47,7 @@ def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_se
     with visit.page.expect_download() as download:
         figure.get_by_role("button", name="CSV").click()
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
-    assert [float(row["smart-offload"]) for row in rows] == kept["schemes"][0]["accuracy"]["mean"]
+    assert [float(row["ours-offload"]) for row in rows] == kept["schemes"][0]["accuracy"]["mean"]
     with visit.page.expect_download() as download:
         figure.get_by_role("button", name="PNG").click()
     picture = download.value.path().read_bytes()

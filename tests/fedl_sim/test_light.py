@@ -23,7 +23,7 @@ from fedl_sim.loop.loop import RunSettings
 experiment = simulate(ExperimentSettings(
     realisation=RealisationSettings(20, mean_datapoints=20),
     run=RunSettings(sample_size=3, aggregations=1),
-    schemes=("smart-offload",),
+    schemes=("ours-offload",),
 ))
 print(experiment.runs[0].final_accuracy > 0)
 try:

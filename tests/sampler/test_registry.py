@@ -3,12 +3,16 @@ import pytest
 
 from sampler import (
     DEFAULT_SAMPLER,
+    SERVED_OBJECTIVES,
+    DuplicateSamplerError,
     Selection,
     TooFewDevicesError,
     UnknownSamplerError,
     find_sampler,
     register_sampler,
+    registry,
     sampler_names,
+    served_samplers,
 )
 from tests.support.sampling import network, problem
 
@@ -61,8 +65,49 @@ def test_names_are_unique_and_unknown_ones_are_explained() -> None:
         find_sampler("greedy:luck")
     with pytest.raises(UnknownSamplerError, match="'random' takes no objective"):
         find_sampler("random:coverage")
-    with pytest.raises(ValueError, match="already"):
-        register_sampler("random", find_sampler("random"))
+    for name in ("random", "random_branch"):
+        with pytest.raises(DuplicateSamplerError, match=f"{name}' is registered already"):
+            register_sampler(name, find_sampler("random"))
+
+
+def test_callers_are_offered_seven_samplers_and_three_objectives() -> None:
+    assert served_samplers() == (
+        "exhaustive",
+        "gcn_branch",
+        "gcn_rank",
+        "greedy",
+        "heuristic",
+        "local_search",
+        "random",
+    )
+    assert SERVED_OBJECTIVES == ("balance", "coverage", "surrogate")
+    assert set(sampler_names()) - set(served_samplers()) == {"gcn_branch_fedl", "random_branch"}
+    for name in (*served_samplers(), *(f"greedy:{objective}" for objective in SERVED_OBJECTIVES)):
+        assert find_sampler(name, served=True) == find_sampler(name)
+
+
+@pytest.mark.parametrize("name", ["random_branch", "gcn_branch_fedl", "oracle"])
+def test_samplers_for_studies_are_refused_to_callers(name: str) -> None:
+    known = "known: exhaustive, gcn_branch, gcn_rank, greedy, heuristic, local_search, random$"
+    with pytest.raises(UnknownSamplerError, match=known):
+        find_sampler(name, served=True)
+
+
+@pytest.mark.parametrize("name", ["resemblance", "mixture", "distance", "coverage_paths", "luck"])
+def test_objectives_for_studies_are_refused_to_callers(name: str) -> None:
+    with pytest.raises(UnknownSamplerError, match="known: balance, coverage, surrogate$"):
+        find_sampler(f"local_search:{name}", served=True)
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_a_new_sampler_is_for_studies_unless_it_is_to_be_served(
+    monkeypatch: pytest.MonkeyPatch, *, served: bool
+) -> None:
+    for tier in ("_SERVED", "_FOR_STUDIES"):
+        monkeypatch.setattr(registry, tier, dict(getattr(registry, tier)))
+    register_sampler("mine", find_sampler("random"), served=served)
+    assert "mine" in sampler_names()
+    assert ("mine" in served_samplers()) is served
 
 
 def test_a_selection_checks_itself() -> None:
@@ -76,5 +121,5 @@ def test_a_selection_checks_itself() -> None:
     ("size", "horizon", "field"), [(0, 1, "sample_size"), (-3, 1, "sample_size"), (2, 0, "horizon")]
 )
 def test_sizes_below_one_are_refused(size: int, horizon: int, field: str) -> None:
-    with pytest.raises(ValueError, match=f"{field} must be at least 1"):
+    with pytest.raises(ValueError, match=f"{field}: must be at least 1"):
         problem(network(), size, horizon=horizon)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Condition", "sampling_study"]
 
-CHOSEN = ("gcn_branch", "random_branch", "heuristic", "smart")
+CHOSEN = ("gcn_branch", "random_branch", "heuristic", "ours")
 # The same devices each time (draws are by sampler), only what moves differs.
 OFFLOADINGS = ("random", "random+random", "random+greedy", "random+fast")
 
@@ -73,7 +73,7 @@ def sampling_study(template: Cell, scope: Scope) -> Study:
 
 
 def _map() -> list[Condition]:
-    schemes = ("random", *CHOSEN, "random+fast", *(f"{name}+fast" for name in CHOSEN[:-1]), "smart-offload")
+    schemes = ("random", *CHOSEN, "random+fast", *(f"{name}+fast" for name in CHOSEN[:-1]), "ours-offload")
     axes: Sequence[tuple[str, str, Sequence[Any]]] = (
         ("budget", "budget", ("loose", "tight", "scarce")),
         ("link probability", "link_probability", (0.02, 0.05, 0.1, 0.3)),
@@ -85,7 +85,7 @@ def _map() -> list[Condition]:
 
 
 def _ablations() -> list[Condition]:
-    chosen = ("gcn_branch+fast", "smart-offload")
+    chosen = ("gcn_branch+fast", "ours-offload")
     return [
         Condition("offloading of the same random sets", "", {}, {}, OFFLOADINGS),
         Condition("sampler, optimised offloading", "", {}, {}, _every_sampler()),
@@ -195,7 +195,7 @@ def _heading(name: str) -> str:
 def _gain(results: Results, cells: Sequence[Cell], name: str, *, offloading: bool) -> tuple[float, float]:
     """What a chosen set gains over random ones on the same networks: the mean and its standard error."""
     ending = "+fast" if offloading else ""
-    scheme = "smart-offload" if offloading and name == "smart" else f"{name}{ending}"
+    scheme = "ours-offload" if offloading and name == "ours" else f"{name}{ending}"
     gain = final(runs_by_seed(results, cells, scheme)) - final(runs_by_seed(results, cells, f"random{ending}"))
     error = float(gain.std(ddof=1) / np.sqrt(gain.size)) if gain.size > 1 else 0.0
     return float(gain.mean()), error

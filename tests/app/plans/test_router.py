@@ -148,7 +148,7 @@ def test_gzip_is_read(client: httpx.Client) -> None:
 
 
 def test_a_sampler_that_searches_tells_why_it_picked_each(client: httpx.Client) -> None:
-    request = random_request(4, 30, sampler="random_branch", sample_size=4)
+    request = random_request(4, 30, sampler="gcn_branch", sample_size=4)
     plan = client.post("/v1/plans", json=request).json()
     assert [pick["device"] for pick in plan["trace"]] == plan["sampled"]
     first, *later = plan["trace"]

@@ -5,12 +5,12 @@ from typing import Any
 import httpx
 import pytest
 
-from sampler import objective_names, sampler_names
+from sampler import SERVED_OBJECTIVES, objective_names, sampler_names, served_samplers
 from tests.support.requests import check_plan, random_request
 
 
 @pytest.mark.parametrize(
-    "sampler", [*sampler_names(), "local_search:surrogate", "greedy:coverage", "exhaustive:resemblance"]
+    "sampler", [*served_samplers(), "local_search:surrogate", "greedy:coverage", "exhaustive:balance"]
 )
 def test_every_sampler_serves(client: httpx.Client, sampler: str) -> None:
     request = random_request(1, 14, sampler=sampler)
@@ -28,14 +28,26 @@ def refused(client: httpx.Client, request: dict[str, Any]) -> dict[str, Any]:
     return problem
 
 
-@pytest.mark.parametrize("sampler", ["oracle", "greedy:luck", "random:coverage", "greedy:", ""])
-def test_an_unknown_name_is_answered_with_the_known_ones(client: httpx.Client, sampler: str) -> None:
-    problem = refused(client, random_request(1, 14, sampler=sampler))
+FOR_STUDIES = sorted(set(sampler_names()) - set(served_samplers()))
+OBJECTIVES_FOR_STUDIES = [f"greedy:{name}" for name in objective_names() if name not in SERVED_OBJECTIVES]
+UNKNOWN = ["oracle", "greedy:luck", "random:coverage", "greedy:", ""]
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize("sampler", [*UNKNOWN, *FOR_STUDIES, *OBJECTIVES_FOR_STUDIES])
+def test_an_unknown_name_is_answered_with_the_known_ones(client: httpx.Client, sampler: str, *, dry_run: bool) -> None:
+    problem = refused(client, {**random_request(1, 14, sampler=sampler), "dry_run": dry_run})
     (error,) = problem["errors"]
     assert error["pointer"] == "/sampler"
-    assert all(name in error["detail"] for name in (*sampler_names(), *objective_names()))
-    assert "oracle" not in error["detail"]
-    assert "luck" not in error["detail"]
+    assert error["detail"] == (
+        "must be one of exhaustive, gcn_branch, gcn_rank, greedy, heuristic, local_search, random; and of those that "
+        "search, NAME:OBJECTIVE with one of balance, coverage, surrogate"
+    )
+
+
+def test_a_fixed_set_does_not_excuse_an_unknown_sampler(client: httpx.Client) -> None:
+    (error,) = refused(client, {**random_request(1, 14, sampler="oracle"), "sampled": [1, 2, 3]})["errors"]
+    assert error["pointer"] == "/sampler"
 
 
 def test_an_exhaustive_search_of_a_large_network_is_refused(client: httpx.Client) -> None:
@@ -46,12 +58,11 @@ def test_an_exhaustive_search_of_a_large_network_is_refused(client: httpx.Client
     assert "local_search" in error["detail"]
 
 
-def test_an_objective_of_label_counts_needs_them(client: httpx.Client) -> None:
-    (error,) = refused(client, random_request(1, 14, sampler="greedy:mixture"))["errors"]
-    assert error == {"pointer": "/sampler", "detail": "this objective needs devices.label_counts"}
-    request = random_request(1, 14, sampler="greedy:mixture")
-    request["network"]["devices"]["label_counts"] = [[i % 3, 1, 2] for i in range(14)]
-    assert client.post("/v1/plans", json=request).status_code == 200
+def test_balance_chooses_by_label_counts_where_there_are_any(client: httpx.Client) -> None:
+    request = random_request(1, 14, sampler="greedy:balance")
+    without = client.post("/v1/plans", json=request).json()
+    request["network"]["devices"]["label_counts"] = [[100 * (i in {0, 5}), 1, 100 * (i == 9)] for i in range(14)]
+    assert sorted(client.post("/v1/plans", json=request).json()["sampled"]) != sorted(without["sampled"])
 
 
 @pytest.mark.parametrize(("size", "status"), [(0, "invalid"), (-1, "invalid"), (15, "invalid"), (14, "infeasible")])
@@ -63,8 +74,8 @@ def test_sizes_that_cannot_be_are_refused(client: httpx.Client, size: int, statu
 
 def test_the_list_says_what_each_can_search_by(client: httpx.Client) -> None:
     listed = {one["name"]: one for one in client.get("/v1/samplers").json()["samplers"]}
-    assert sorted(listed) == list(sampler_names())
-    assert listed["greedy"]["objectives"][0] == "balance"
-    assert sorted(listed["greedy"]["objectives"]) == list(objective_names())
+    assert sorted(listed) == list(served_samplers())
+    for name in ("greedy", "local_search", "exhaustive"):
+        assert listed[name]["objectives"] == ["balance", "coverage", "surrogate"]
     assert "objectives" not in listed["random"]
     assert listed["local_search"]["description"].startswith("Swap devices")

@@ -23,7 +23,7 @@ def claimed(parts: PartStore, validation: str, worker: str) -> Claim:
 
 def test_only_the_last_to_claim_a_part_changes_it(crew: Crew) -> None:
     parts = PartStore(crew.store)
-    validation = crew.submit("smart")
+    validation = crew.submit("ours")
     one = claimed(parts, validation, "one")
     assert parts.begin_round(one.part_id, 0, "one", most_attempts=9) == "train"
     two = claimed(parts, validation, "two")
@@ -41,7 +41,7 @@ def test_only_the_last_to_claim_a_part_changes_it(crew: Crew) -> None:
 
 def test_a_round_is_tried_so_many_times(crew: Crew) -> None:
     parts = PartStore(crew.store)
-    validation = crew.submit("smart")
+    validation = crew.submit("ours")
     claim = claimed(parts, validation, "one")
     turns = [parts.begin_round(claim.part_id, 0, "one", most_attempts=3) for _ in range(5)]
     assert turns == ["train"] * 3 + ["exhausted"] * 2
@@ -49,7 +49,7 @@ def test_a_round_is_tried_so_many_times(crew: Crew) -> None:
 
 def test_a_cancel_stops_what_runs_at_its_next_round_and_the_rest_at_once(crew: Crew) -> None:
     parts = PartStore(crew.store)
-    validation = crew.submit("smart", "random")
+    validation = crew.submit("ours", "random")
     claim = claimed(parts, validation, "one")
     crew.validations.cancel("local", validation)
     assert crew.find(validation).state == "running"
@@ -62,7 +62,7 @@ def test_a_cancel_stops_what_runs_at_its_next_round_and_the_rest_at_once(crew: C
 
 def test_a_failure_ends_the_whole_validation_with_the_first_reason(crew: Crew) -> None:
     parts = PartStore(crew.store)
-    validation = crew.submit("smart", "random", "heuristic")
+    validation = crew.submit("ours", "random", "heuristic")
     first, second = claimed(parts, validation, "one"), parts.claim(f"{validation}-0001", 0, "two")
     assert second is not None
     assert parts.end(first, "one", "failed", {"type": "disk", "detail": "full"})
@@ -76,7 +76,7 @@ def test_a_failure_ends_the_whole_validation_with_the_first_reason(crew: Crew) -
 
 def test_parts_are_leased_once_and_a_lost_one_gets_another_attempt(crew: Crew) -> None:
     parts = PartStore(crew.store)
-    validation = crew.submit("smart", "random")
+    validation = crew.submit("ours", "random")
     tickets = parts.lease(10)
     assert [ticket.number for ticket in sorted(tickets, key=lambda ticket: ticket.number)] == [0, 1]
     assert parts.lease(10) == []

@@ -10,14 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-from app.validations.request import DATA_SETS, GIVEN_PLAN, OFFLOADING, PAPER_SCHEMES
+from app.validations.request import DATA_SETS, GIVEN_PLAN
 from tests.support.command import make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
 
 SMALL = {
     "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},
-    "schemes": ["smart-offload", "random"],
+    "schemes": ["ours-offload", "random"],
     "seeds": [0, 1],
     "draws": 2,
     "sample_size": 3,
@@ -70,21 +70,21 @@ def test_a_validation_from_start_to_end(c: httpx.Client) -> None:
     result = wait(c, answer.headers["location"])
     assert (result["state"], result["progress"], result["parts_done"]) == ("succeeded", 1.0, 6)
     assert "failure" not in result
-    smart, chance = result["schemes"]
-    assert (smart["scheme"], smart["runs"], chance["scheme"], chance["runs"]) == ("smart-offload", 2, "random", 4)
-    for scheme, runs in ((smart, 2), (chance, 4)):
+    ours, chance = result["schemes"]
+    assert (ours["scheme"], ours["runs"], chance["scheme"], chance["runs"]) == ("ours-offload", 2, "random", 4)
+    for scheme, runs in ((ours, 2), (chance, 4)):
         for measure in ("accuracy", "loss"):
             assert len(scheme[measure]["mean"]) == len(scheme[measure]["deviation"]) == 4
             assert scheme[measure]["runs"] == [runs] * 4
         assert scheme["loss"]["mean"][-1] < scheme["loss"]["mean"][0]
-    assert smart["reached"] == 1
-    assert 1 <= smart["aggregations_to_target"] <= 3
-    assert smart["datapoints_to_target"] > 0
-    assert smart["moved"] > 0
-    assert smart["cost"] > 0
-    assert smart["worst_relative_gap"] < 1e-5
-    assert smart["verdict"]["predicted_useful"] > 0
-    assert smart["verdict"]["outcome"] in {"as_predicted", "less", "more"}
+    assert ours["reached"] == 1
+    assert 1 <= ours["aggregations_to_target"] <= 3
+    assert ours["datapoints_to_target"] > 0
+    assert ours["moved"] > 0
+    assert ours["cost"] > 0
+    assert ours["worst_relative_gap"] < 1e-5
+    assert ours["verdict"]["predicted_useful"] > 0
+    assert ours["verdict"]["outcome"] in {"as_predicted", "less", "more"}
     assert chance["verdict"]["outcome"] == "nothing_predicted"
     assert "relative_error" not in chance["verdict"]
 
@@ -108,12 +108,12 @@ def test_events_tell_all_and_can_be_resumed(c: httpx.Client) -> None:
     over = c.get(f"{place}/events", headers={"last-event-id": str(len(told))})
     assert (over.status_code, over.content) == (204, b"")
     result = c.get(place).json()
-    by_k = [event["accuracy"] for event in rounds if event["scheme"] == "smart-offload" and event["aggregation"] == 3]
+    by_k = [event["accuracy"] for event in rounds if event["scheme"] == "ours-offload" and event["aggregation"] == 3]
     assert sum(by_k) / 2 == pytest.approx(result["schemes"][0]["accuracy"]["mean"][3])
 
 
 def test_partial_curves_and_time_left_while_it_runs_and_a_cancel_that_keeps_them(c: httpx.Client) -> None:
-    place = submit(c, aggregations=2000, seeds=[0], schemes=["smart", "heuristic"])
+    place = submit(c, aggregations=2000, seeds=[0], schemes=["ours", "heuristic"])
     seen: dict[str, Any] = {}
     for _ in range(600):
         seen = c.get(place).json()
@@ -146,7 +146,7 @@ def test_a_data_set_that_is_not_there_fails_with_its_reason(c: httpx.Client) -> 
     assert result["state"] == "failed"
     assert result["failure"]["type"] == "data-set"
     assert "/nonexistent" in result["failure"]["detail"]
-    assert (result["failure"]["scheme"], result["failure"]["seed"]) == ("smart-offload", 4)
+    assert (result["failure"]["scheme"], result["failure"]["seed"]) == ("ours-offload", 4)
     assert result["parts_done"] == 0
 
 
@@ -154,9 +154,9 @@ def test_a_given_network_with_changes(c: httpx.Client) -> None:
     given = random_request(3, 12)["network"]
     silence = {"step": 3, "devices": {"transmit_budget": [0.0] * 12}}
     source = {"kind": "network", "network": given}
-    free = wait(c, submit(c, source=source, schemes=["smart-offload"], seeds=[0]))["schemes"][0]
+    free = wait(c, submit(c, source=source, schemes=["ours-offload"], seeds=[0]))["schemes"][0]
     hushed_source = {**source, "schedule": [silence]}
-    hushed = wait(c, submit(c, source=hushed_source, schemes=["smart-offload"], seeds=[0]))["schemes"][0]
+    hushed = wait(c, submit(c, source=hushed_source, schemes=["ours-offload"], seeds=[0]))["schemes"][0]
     assert 0 < hushed["moved"] < free["moved"]
 
 
@@ -223,7 +223,7 @@ def test_an_idempotency_key_makes_one_validation(c: httpx.Client) -> None:
 
 
 def test_validations_are_listed_page_by_page(c: httpx.Client) -> None:
-    made = [submit(c, seeds=[i], schemes=["smart"]).rsplit("/", 1)[1] for i in range(3)]
+    made = [submit(c, seeds=[i], schemes=["ours"]).rsplit("/", 1)[1] for i in range(3)]
     seen: list[str] = []
     after = ""
     while True:
@@ -240,10 +240,14 @@ def test_validations_are_listed_page_by_page(c: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "pointer"),
     [
-        ({"schemes": ["smart", "clever"]}, "/schemes/1"),
+        ({"schemes": ["ours", "clever"]}, "/schemes/1"),
         ({"schemes": ["plan"]}, "/schemes/0"),
         ({"schemes": ["random+cvxpy"]}, "/schemes/0"),
-        ({"schemes": ["smart", "smart"]}, "/schemes"),
+        ({"schemes": ["greedy+"]}, "/schemes/0"),
+        ({"schemes": ["random_branch+fast"]}, "/schemes/0"),
+        ({"schemes": ["gcn_branch_fedl"]}, "/schemes/0"),
+        ({"schemes": ["divfl"]}, "/schemes/0"),
+        ({"schemes": ["ours", "ours"]}, "/schemes"),
         ({"seeds": [1, 1]}, "/seeds"),
         ({"data_set": "cifar"}, "/data_set"),
         ({"sample_size": 13}, "/sample_size"),
@@ -267,7 +271,7 @@ def test_what_is_wrong_is_named(c: httpx.Client, changes: dict[str, Any], pointe
 
 
 def test_readiness_and_metrics_know_the_queue(c: httpx.Client) -> None:
-    wait(c, submit(c, seeds=[0], schemes=["smart"]))
+    wait(c, submit(c, seeds=[0], schemes=["ours"]))
     deadline = time.monotonic() + 60  # other tests' jobs may be under way
     while "fedsift_validation_queue_depth 0.0" not in c.get("/metrics").text and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -331,11 +335,7 @@ def test_followers_are_limited_and_sent_away_at_shutdown(tmp_path: Path) -> None
 
 def test_the_names_are_the_simulators() -> None:
     from fedl_sim.data import datasets
-    from fedl_sim.loop import schemes
     from fedl_sim.trainer import part as work
-    from solver.horizon import METHODS
 
     assert datasets.DATA_SETS == DATA_SETS
-    assert schemes.scheme_names() == PAPER_SCHEMES
     assert work.GIVEN_PLAN == GIVEN_PLAN
-    assert set(METHODS) - set(OFFLOADING) == {"cvxpy"}  # too slow for a queue that others wait in

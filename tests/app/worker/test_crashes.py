@@ -19,11 +19,11 @@ AGGREGATIONS = 150
 def test_twenty_kills_change_nothing(crew: Crew) -> None:
     crew.hire(3)
     job: dict[str, Any] = {"aggregations": AGGREGATIONS}
-    undisturbed = crew.submit("smart-offload", "random-offload", **job)
+    undisturbed = crew.submit("ours-offload", "random-offload", **job)
     assert crew.wait(undisturbed).state == "succeeded"
 
     chance = random.Random(1)
-    disturbed = crew.submit("smart-offload", "random-offload", **job)
+    disturbed = crew.submit("ours-offload", "random-offload", **job)
     kills = 0
     for _ in range(10 * KILLS):
         if kills == KILLS or crew.find(disturbed).finished_at:
@@ -51,9 +51,9 @@ def test_twenty_kills_change_nothing(crew: Crew) -> None:
 def test_a_frozen_worker_is_replaced_and_does_no_harm_when_it_thaws(database_url: str, tmp_path: Path) -> None:
     with Crew(database_url, tmp_path) as crew:
         crew.hire(2)
-        undisturbed = crew.submit("smart-offload", aggregations=40)
+        undisturbed = crew.submit("ours-offload", aggregations=40)
         crew.wait(undisturbed)
-        validation = crew.submit("smart-offload", aggregations=200)
+        validation = crew.submit("ours-offload", aggregations=200)
         crew.until(lambda: crew.find(validation).rounds_done > 5)
         pid = crew.at_work(validation)
         assert pid is not None
@@ -78,9 +78,9 @@ def test_the_database_restarts_under_a_job(postgres_server: Any, postgres_url: s
     with Crew(postgres_url, tmp_path) as crew:
         crew.hire(2)
         job: dict[str, Any] = {"aggregations": 60}
-        undisturbed = crew.submit("smart-offload", **job)
+        undisturbed = crew.submit("ours-offload", **job)
         crew.wait(undisturbed)
-        validation = crew.submit("smart-offload", **job)
+        validation = crew.submit("ours-offload", **job)
         for _ in range(3):
             crew.until_more_rounds(validation, 6)
             postgres_server.stop()
@@ -97,7 +97,7 @@ def test_the_database_restarts_under_a_job(postgres_server: Any, postgres_url: s
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM])
 def test_a_worker_that_is_told_to_leave_hands_its_part_over(crew: Crew, signal_number: int) -> None:
     crew.hire(1)
-    validation = crew.submit("smart-offload", aggregations=100)
+    validation = crew.submit("ours-offload", aggregations=100)
     crew.until(lambda: crew.find(validation).rounds_done > 3)
     crew.processes[0].send_signal(signal_number)
     assert crew.processes[0].wait(30) == 0

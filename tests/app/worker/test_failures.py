@@ -56,14 +56,14 @@ def failure(crew: Crew, validation: str) -> dict[str, Any]:
 def test_a_full_scratch_disk_fails_the_validation_and_the_worker_goes_on(small_disk: Path, tmp_path: Path) -> None:
     with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path, scratch_dir=str(small_disk)) as crew:
         crew.hire()
-        assert crew.wait(crew.submit("smart", aggregations=3)).state == "succeeded"
+        assert crew.wait(crew.submit("ours", aggregations=3)).state == "succeeded"
         ballast = fill(small_disk)
-        broken = failure(crew, crew.submit("smart", "random", aggregations=3, seeds=(7,)))
+        broken = failure(crew, crew.submit("ours", "random", aggregations=3, seeds=(7,)))
         assert broken["type"] == "disk"
         assert "No space left" in broken["detail"]
-        assert (broken["scheme"], broken["seed"]) == ("smart", 7)
+        assert (broken["scheme"], broken["seed"]) == ("ours", 7)
         ballast.unlink()
-        assert crew.wait(crew.submit("smart", aggregations=3)).state == "succeeded"
+        assert crew.wait(crew.submit("ours", aggregations=3)).state == "succeeded"
 
 
 def test_a_full_database_disk_stops_the_work_until_there_is_room(small_disk: Path, tmp_path: Path) -> None:
@@ -73,12 +73,12 @@ def test_a_full_database_disk_stops_the_work_until_there_is_room(small_disk: Pat
         running_server(tmp_path, database_url=url, workers="1", scratch_dir=str(tmp_path)) as server,
         server.client() as client,
     ):
-        undisturbed = crew.submit("smart-offload", aggregations=40)
+        undisturbed = crew.submit("ours-offload", aggregations=40)
         crew.wait(undisturbed)
-        validation = crew.submit("smart-offload", aggregations=40)
+        validation = crew.submit("ours-offload", aggregations=40)
         crew.until_more_rounds(validation, 5)
         ballast = fill(small_disk)
-        body = {"source": {"kind": "generator", "devices": 500}, "schemes": ["smart"], "seeds": list(range(200))}
+        body = {"source": {"kind": "generator", "devices": 500}, "schemes": ["ours"], "seeds": list(range(200))}
         answers = [client.post("/v1/validations", json=body) for _ in range(5)]
         assert answers[-1].status_code == 503, answers[-1].text
         assert answers[-1].headers["retry-after"] == "1"
@@ -97,12 +97,12 @@ def test_a_trainer_that_dies_is_replaced_and_one_that_always_dies_is_given_up(tm
     url = f"sqlite:///{tmp_path}/fedsift.db"
     with Crew(url, tmp_path, round_attempts="3") as crew:
         crew.hire()
-        validation = crew.submit("smart", aggregations=60)
+        validation = crew.submit("ours", aggregations=60)
         crew.until_more_rounds(validation, 3)
         os.kill(trainer_of(crew), signal.SIGKILL)
         assert crew.wait(validation).state == "succeeded"
         assert crew.begun(validation) <= 62
-        endless = crew.submit("smart", aggregations=100_000)
+        endless = crew.submit("ours", aggregations=100_000)
         crew.until_more_rounds(endless, 1)
         # As a machine short of memory would: whatever trains is killed, again and again.
         while crew.find(endless).state == "running":
@@ -126,9 +126,9 @@ def test_bad_parts_name_their_fault(tmp_path: Path) -> None:
         (tmp_path / "mnist").mkdir()
         (tmp_path / "mnist" / "train-images-idx3-ubyte.gz").write_bytes(b"no images")
         cases = {
-            "data-set": crew.submit("smart", data_set="mnist"),
-            "infeasible": crew.submit("smart", sample_size=50),
-            "invalid": crew.submit("smart", labels_per_device=99),
+            "data-set": crew.submit("ours", data_set="mnist"),
+            "infeasible": crew.submit("ours", sample_size=50),
+            "invalid": crew.submit("ours", labels_per_device=99),
         }
         found = {kind: failure(crew, validation) for kind, validation in cases.items()}
         assert {kind: told["type"] for kind, told in found.items()} == {kind: kind for kind in cases}
@@ -140,7 +140,7 @@ def test_a_queue_that_lost_its_memory_gets_open_parts_anew(tmp_path: Path) -> No
     """SQLite keeps the queue in a file of its own; the store alone suffices to go on without it."""
     with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path) as crew:
         crew.hire()
-        validation = crew.submit("smart", "random", aggregations=40)
+        validation = crew.submit("ours", "random", aggregations=40)
         crew.until_more_rounds(validation, 3)
         crew.processes[0].kill()
         crew.processes[0].wait()
@@ -155,8 +155,8 @@ def test_a_queue_that_lost_its_memory_gets_open_parts_anew(tmp_path: Path) -> No
 def test_ended_validations_go_after_their_time_and_beyond_their_number(tmp_path: Path) -> None:
     with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path) as crew:
         parts = PartStore(crew.store)
-        made = [crew.submit("smart") for _ in range(5)]
-        running = crew.submit("smart")
+        made = [crew.submit("ours") for _ in range(5)]
+        running = crew.submit("ours")
         for validation in made:
             crew.validations.cancel("local", validation)
         assert crew.validations.forget(older_than=10, kept_of_owner=2) == 0  # the queue may still know them
@@ -171,10 +171,10 @@ def test_ended_validations_go_after_their_time_and_beyond_their_number(tmp_path:
 
 def test_a_store_that_is_away_is_said_to_be(tmp_path: Path) -> None:
     crew = Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path)
-    crew.submit("smart")
+    crew.submit("ours")
     crew.store.close()
     for leftover in tmp_path.glob("fedsift.db*"):
         leftover.unlink()
     (tmp_path / "fedsift.db").mkdir()
     with pytest.raises(StoreError):
-        crew.submit("smart")
+        crew.submit("ours")

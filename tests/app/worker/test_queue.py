@@ -31,9 +31,9 @@ def test_a_thousand_tiny_jobs_over_three_workers_run_once_each(crew: Crew) -> No
 
 def test_parts_of_a_validation_spread_and_a_later_small_one_does_not_wait(crew: Crew, tmp_path: Path) -> None:
     crew.hire(2)
-    large = crew.submit("smart", seeds=tuple(range(30)), aggregations=8)
+    large = crew.submit("ours", seeds=tuple(range(30)), aggregations=8)
     crew.until(lambda: crew.find(large).rounds_done > 0)
-    small = crew.submit("smart", aggregations=8)
+    small = crew.submit("ours", aggregations=8)
     assert crew.wait(small).state == "succeeded"
     assert crew.find(large).state == "running"
     assert crew.wait(large).state == "succeeded"

@@ -16,7 +16,7 @@ from tests.support.server import Server, free_port, running_server, start_server
 
 REQUEST = {
     "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},
-    "schemes": ["smart-offload", "heuristic"],
+    "schemes": ["ours-offload", "heuristic"],
     "sample_size": 3,
     "aggregations": 60,
     "aggregation_period": 2,

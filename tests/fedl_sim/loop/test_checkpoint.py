@@ -25,7 +25,7 @@ PART: dict[str, Any] = {
     "aggregation_period": 2,
     "learning_rate": 0.01,
     "batch_size": 10,
-    "scheme": "smart-offload",
+    "scheme": "ours-offload",
     "seed": 3,
     "draw": 0,
 }
@@ -37,7 +37,7 @@ def finish(loop: SchemeLoop) -> Any:
     return loop.result()
 
 
-@pytest.mark.parametrize("scheme", ["smart-offload", "random-offload", "heuristic-offload", "all"])
+@pytest.mark.parametrize("scheme", ["ours-offload", "random-offload", "heuristic-offload", "all"])
 @pytest.mark.parametrize("model", ["softmax", "cnn"])
 def test_going_on_elsewhere_changes_nothing(scheme: str, model: str) -> None:
     part = {**PART, "scheme": scheme, "model": model, "aggregations": 3}

@@ -5,9 +5,10 @@ from dataclasses import replace
 from fedl_sim.loop.records import SchemeRun
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.claims import Target, accuracy_claims, saving_claims
-from fedl_sim.reproduce.compared import EVERYONE, TABLE_SCHEMES
+from fedl_sim.reproduce.compared import TABLE_SCHEMES
 from fedl_sim.reproduce.panel import Panel, panel_of
 from fedl_sim.reproduce.study import Scope
+from sampler.schemes import EVERYONE
 from tests.support.finished_runs import made_run
 
 SLOW = (0.1, 0.2, 0.3, 0.4)
@@ -15,8 +16,8 @@ CURVES = dict.fromkeys((*TABLE_SCHEMES, EVERYONE), SLOW) | {
     "gcn_branch": (0.1, 0.3, 0.4, 0.5),
     "gcn_branch+fast": (0.1, 0.3, 0.6, 0.8),
     "random-offload": (0.1, 0.3, 0.4, 0.6),
-    "smart": (0.1, 0.3, 0.4, 0.55),
-    "smart-offload": (0.1, 0.6, 0.7, 0.9),
+    "ours": (0.1, 0.3, 0.4, 0.55),
+    "ours-offload": (0.1, 0.6, 0.7, 0.9),
     EVERYONE: (0.1, 0.6, 0.7, 0.85),
 }
 
@@ -55,7 +56,7 @@ def test_savings_count_those_that_reached_alone() -> None:
 def test_a_target_that_a_method_misses_is_told() -> None:
     one = panel()
     curves = {
-        cell: made_run(*(SLOW if cell.scheme == "smart-offload" else CURVES[cell.scheme]), seed=cell.seed)
+        cell: made_run(*(SLOW if cell.scheme == "ours-offload" else CURVES[cell.scheme]), seed=cell.seed)
         for cell in one.cells
     }
     papers = saving_claims(("t", "T"), {}, [Target(one, 0.6)], curves).rows[2]["ours"]

@@ -16,6 +16,7 @@ from fedl_sim.reproduce.cell import Cell, cells_of, run_cell
 from fedl_sim.reproduce.finished import CellFolder
 from fedl_sim.reproduce.panel import panel_of
 from fedl_sim.reproduce.study import Scope
+from sampler.schemes import SCHEMES, Scheme
 from tests.support.command import FEDSIFT
 
 SMALL = Cell(
@@ -41,12 +42,10 @@ def test_a_key_follows_from_what_decides_the_result_alone() -> None:
 
 
 def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fedl_sim.loop import schemes
-
-    smart = replace(SMALL, scheme="smart")
-    before = smart.key
-    monkeypatch.setitem(schemes.PAPER_SCHEMES, "smart", schemes.Scheme("smart", "heuristic"))
-    assert smart.key != before
+    ours = replace(SMALL, scheme="ours")
+    before = ours.key
+    monkeypatch.setitem(SCHEMES, "ours", Scheme("ours", "heuristic"))
+    assert ours.key != before
 
 
 def test_runs_that_do_not_depend_on_sample_size_or_budget_are_shared() -> None:
@@ -63,7 +62,7 @@ def test_runs_that_do_not_depend_on_sample_size_or_budget_are_shared() -> None:
     assert len(of(2, "loose") & of(2, "scarce")) == 4  # and the heuristic; the GCN looks at budgets
 
 
-@pytest.mark.parametrize("scheme", ["all", "random", "heuristic", "smart", "greedy:resemblance"])
+@pytest.mark.parametrize("scheme", ["all", "random", "heuristic", "ours", "greedy:resemblance"])
 def test_what_is_shared_by_all_budgets_does_not_depend_on_them(scheme: str) -> None:
     def run(budget: str) -> tuple[tuple[int, ...], list[float]]:
         done = run_cell(replace(SMALL, scheme=scheme, realisation=replace(SMALL.realisation, budget=budget)))

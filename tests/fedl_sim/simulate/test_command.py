@@ -17,10 +17,10 @@ def fedsift(*arguments: str) -> Result:
 
 def test_simulate_prints_a_table_and_writes_json_and_plots(tmp_path: Path) -> None:
     output, plots = tmp_path / "out" / "result.json", tmp_path / "plots"
-    schemes = "smart-offload,random,greedy+random"
+    schemes = "ours-offload,random,greedy+random"
     done = fedsift("simulate", *SMALL, "--schemes", schemes, "--seeds", "0:2", "-o", str(output), "--plots", str(plots))
     assert done.exit_code == 0, done.output
-    assert "smart-offload" in done.stdout
+    assert "ours-offload" in done.stdout
     document = json.loads(output.read_text(encoding="utf-8"))
     assert [s["scheme"] for s in document["summaries"]] == schemes.split(",")
     assert len(document["runs"]) == 2 * (1 + 5 + 1)
@@ -29,13 +29,13 @@ def test_simulate_prints_a_table_and_writes_json_and_plots(tmp_path: Path) -> No
     assert names == {f"{n}.{e}" for n in ("accuracy", "moved", "trained") for e in ("png", "svg")}
     assert (plots / "accuracy.png").read_bytes().startswith(b"\x89PNG")
     svg = (plots / "trained.svg").read_text(encoding="utf-8")
-    assert "smart-offload" in svg
+    assert "ours-offload" in svg
     assert "received and kept" in svg
 
 
 def test_plots_are_the_same_from_run_to_run(tmp_path: Path) -> None:
     for folder in ("a", "b"):
-        done = fedsift("simulate", *SMALL, "--schemes", "smart", "--plots", str(tmp_path / folder))
+        done = fedsift("simulate", *SMALL, "--schemes", "ours", "--plots", str(tmp_path / folder))
         assert done.exit_code == 0, done.output
     assert (tmp_path / "a/moved.svg").read_bytes() == (tmp_path / "b/moved.svg").read_bytes()
 

@@ -11,9 +11,9 @@ from fedl_sim.data.datasets import load_data_set
 from fedl_sim.engines.factory import make_engine
 from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.loop import RunSettings, run_scheme, sample_devices
-from fedl_sim.loop.schemes import Scheme, find_scheme
 from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.simulate.sweep import ExperimentSettings, Job, experiment_document, jobs_of, simulate
+from sampler.schemes import find_scheme
 from solver.arrays import FloatArray
 from solver.horizon import Period, advance
 from solver.network import Network
@@ -24,21 +24,19 @@ SHORT = RunSettings(sample_size=4, aggregations=2, training=TrainingSettings(agg
 
 
 def small(**changes: object) -> ExperimentSettings:
-    values: dict[str, object] = {"realisation": NETWORK, "run": SHORT, "schemes": ("smart-offload", "random")}
+    values: dict[str, object] = {"realisation": NETWORK, "run": SHORT, "schemes": ("ours-offload", "random")}
     return ExperimentSettings(**(values | changes))  # type: ignore[arg-type]
 
 
-def test_smart_with_offloading_beats_random_without() -> None:
+def test_ours_with_offloading_beats_random_without() -> None:
     """On tight budgets too, where little data moves; over three networks, by more than their spread."""
     run = RunSettings(sample_size=5, aggregations=10)
     for budget in ("loose", "tight"):
         network = RealisationSettings(n_devices=40, mean_datapoints=60, budget=budget)
-        settings = ExperimentSettings(
-            realisation=network, run=run, schemes=("smart-offload", "random"), seeds=(0, 1, 2)
-        )
-        smart, chance = simulate(settings).summaries
-        assert smart.accuracy[-1] > chance.accuracy[-1] + 0.1
-        assert min(smart.accuracy[5:]) > max(chance.accuracy[5:])
+        settings = ExperimentSettings(realisation=network, run=run, schemes=("ours-offload", "random"), seeds=(0, 1, 2))
+        ours, chance = simulate(settings).summaries
+        assert ours.accuracy[-1] > chance.accuracy[-1] + 0.1
+        assert min(ours.accuracy[5:]) > max(chance.accuracy[5:])
 
 
 def test_arrived_data_agrees_with_the_plan_over_seeds() -> None:
@@ -51,7 +49,7 @@ def test_arrived_data_agrees_with_the_plan_over_seeds() -> None:
     data = load_data_set("digits")
     engine = make_engine("compiled", "softmax", data)
     settings = RunSettings(sample_size=4, aggregations=2, training=TrainingSettings(aggregation_period=3))
-    for name, bias in (("random-offload", 0.0), ("smart-offload", 0.04)):
+    for name, bias in (("random-offload", 0.0), ("ours-offload", 0.04)):
         errors, predicted = [], []
         for seed in range(30):
             network = realise(
@@ -92,7 +90,7 @@ def test_everybody_trains_on_their_own_data() -> None:
 
 
 def test_the_counts_of_a_run_fit_together() -> None:
-    run = simulate(small(schemes=("smart-offload",))).runs[0]
+    run = simulate(small(schemes=("ours-offload",))).runs[0]
     assert len(run.aggregations) == 3
     assert run.aggregations[0].processed == 0
     last = run.aggregations[-1]
@@ -117,7 +115,7 @@ def test_the_plan_listens_to_what_aggregations_measure(monkeypatch: pytest.Monke
         return advance(network, state, norms, **options)
 
     monkeypatch.setattr("fedl_sim.loop.planner.advance", listening)
-    run = simulate(small(schemes=("smart-offload",))).runs[0]
+    run = simulate(small(schemes=("ours-offload",))).runs[0]
     first, second = run.aggregations[0], run.aggregations[1]
     assert asked[0] == pytest.approx([first.gradient_norm] * 2)
     # α₂ = (‖∇F̄(0)‖ / ‖∇F̄(τ)‖)^(1/τ), at least 1 (Sec. III-C).
@@ -130,7 +128,7 @@ def test_the_torch_engine_runs_the_same_experiment() -> None:
     """The same masks and batches: the two engines' curves agree to rounding."""
     network = RealisationSettings(12, mean_datapoints=20)
     # Threads, since the torch engine has one module for all of them.
-    one = small(schemes=("smart-offload",), model="mlp", realisation=network, run=replace(SHORT, threads=3))
+    one = small(schemes=("ours-offload",), model="mlp", realisation=network, run=replace(SHORT, threads=3))
     compiled, reference = (simulate(replace(one, engine=e)).runs[0] for e in ("compiled", "torch"))
     for ours, theirs in zip(compiled.aggregations, reference.aggregations, strict=True):
         assert ours.loss == pytest.approx(theirs.loss, rel=1e-3)
@@ -138,25 +136,6 @@ def test_the_torch_engine_runs_the_same_experiment() -> None:
 
 
 class TestSchemes:
-    def test_sampler_and_method_can_be_named(self) -> None:
-        assert find_scheme("heuristic+fast") == Scheme("heuristic+fast", "heuristic", "fast")
-        assert find_scheme("random+greedy").draws == 5
-        assert find_scheme("greedy").offloading == "none"
-        assert find_scheme("local_search:surrogate+fast") == Scheme(
-            "local_search:surrogate+fast", "local_search:surrogate", "fast"
-        )
-        assert find_scheme("gcn_branch+fast").sampler == "gcn_branch"
-        assert find_scheme("divfl+fast").sampler == "divfl"
-
-    @pytest.mark.parametrize("name", ["oracle", "greedy+magic", "all+fast", "", "greedy:luck", "random:coverage+fast"])
-    def test_unknown_schemes_are_refused(self, name: str) -> None:
-        with pytest.raises(ValueError, match="unknown"):
-            find_scheme(name)
-
-    def test_offloading_needs_somebody_left(self) -> None:
-        with pytest.raises(ValueError, match="nobody is left"):
-            Scheme("x", "all", "fast")
-
     def test_random_draws_differ_and_are_shared_with_and_without_offloading(self) -> None:
         data = load_data_set("digits")
         drawn = realise(NETWORK, data, 0)
@@ -172,8 +151,8 @@ class TestSchemes:
 
 class TestSettings:
     def test_jobs_are_seeds_by_schemes_by_draws(self) -> None:
-        assert jobs_of(small(seeds=(3, 4), schemes=("smart", "random")))[:3] == (
-            Job(3, "smart", 0),
+        assert jobs_of(small(seeds=(3, 4), schemes=("ours", "random")))[:3] == (
+            Job(3, "ours", 0),
             Job(3, "random", 0),
             Job(3, "random", 1),
         )

@@ -2,10 +2,12 @@
 import { toWire } from "./network.js";
 
 export const SCHEMES = [
-  ["smart-offload", "Smart, with offloading"],
+  ["ours-offload", "Ours, with offloading"],
+  ["smart-offload", "Smart (the paper's), with offloading"],
   ["random-offload", "Random, with offloading"],
   ["heuristic-offload", "Heuristic, with offloading"],
-  ["smart", "Smart"],
+  ["ours", "Ours"],
+  ["smart", "Smart (the paper's)"],
   ["random", "Random"],
   ["heuristic", "Heuristic"],
   ["all", "FedL on all devices"],

@@ -9,7 +9,7 @@ import { announce, empty, loading, problem } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
 
-const form = { source: "network", data_set: "digits", schemes: ["smart-offload", "random-offload", "heuristic-offload", "random"], seeds: 1, draws: 1, aggregations: 6, target: 0.6 };
+const form = { source: "network", data_set: "digits", schemes: ["ours-offload", "random-offload", "heuristic-offload", "random"], seeds: 1, draws: 1, aggregations: 6, target: 0.6 };
 const SOURCES = [
   ["network", "The network shown"],
   ["plan", "The plan shown"],

@@ -30,7 +30,7 @@ def curves(cells: tuple[Cell, ...]) -> Mapping[str, tuple[float, ...]]:
     slow = (0.1, 0.2, 0.3)
     return {cell.scheme: slow for cell in cells} | {
         "all": (0.1, 0.5, 0.8),
-        "smart-offload": (0.1, 0.7, 0.75),
+        "ours-offload": (0.1, 0.7, 0.75),
         "gcn_branch+fast": (0.1, 0.5, 0.69),
     }
 
@@ -88,7 +88,7 @@ def test_the_full_grid_is_the_papers() -> None:
 @pytest.mark.parametrize("quick", [True, False])
 def test_the_sampling_study_reports_every_condition(*, quick: bool) -> None:
     study = STUDIES["sampling"](TEMPLATE, Scope((0, 1), quick=quick))
-    results = made(study.cells, {cell.scheme: (0.1, 0.6) for cell in study.cells} | {"smart-offload": (0.1, 0.7)})
+    results = made(study.cells, {cell.scheme: (0.1, 0.6) for cell in study.cells} | {"ours-offload": (0.1, 0.7)})
     gains, ablations, runs = study.report(results).tables
     assert len(runs.rows) == len(study.cells)
     assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "optimised"} == {"+0.100 ± 0.000"}
