@@ -25,7 +25,7 @@ from app.settings import Settings
 from benchmarks.machine import describe
 from benchmarks.service_process import ServerProcess, fedsift_server
 from solver.instances import random_network
-from solver.network import DEVICE_COLUMNS, Network
+from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Network
 
 __all__: list[str] = []
 
@@ -86,7 +86,7 @@ def _case(server: ServerProcess, n_devices: int, sampler: str) -> dict[str, Any]
 
 def _archive(network: Network, parameters: Mapping[str, Any]) -> bytes:
     arrays = {name: getattr(network.devices, name) for name in DEVICE_COLUMNS}
-    arrays |= {name: getattr(network.links, name) for name in ("source", "target", "similarity", "transmit_cost")}
+    arrays |= {name: getattr(network.links, name) for name in LINK_COLUMNS}
     stream = io.BytesIO()
     np.savez(stream, parameters=np.frombuffer(json.dumps(parameters).encode(), np.uint8), **arrays)
     return stream.getvalue()

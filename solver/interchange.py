@@ -7,7 +7,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from solver.errors import InvalidInputError
-from solver.network import DEVICE_COLUMNS, Devices, Links, Network
+from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Devices, Links, Network
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["from_networkx", "load_network", "save_network", "to_networkx"]
 
 _FORMAT = "fedsift-network-1"
-_LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
 
 
 def from_networkx(graph: "nx.Graph[Any]") -> Network:
@@ -32,11 +31,11 @@ def from_networkx(graph: "nx.Graph[Any]") -> Network:
                 raise InvalidInputError(f"nodes[{node!r}].{name}", "is missing")
             column.append(attributes[name])
     edges = graph.to_directed(as_view=True).edges(data=True)
-    links: dict[str, list[Any]] = {name: [] for name in _LINK_COLUMNS}
+    links: dict[str, list[Any]] = {name: [] for name in LINK_COLUMNS}
     for source, target, attributes in edges:
         links["source"].append(position[source])
         links["target"].append(position[target])
-        for name in _LINK_COLUMNS[2:]:
+        for name in LINK_COLUMNS[2:]:
             if name not in attributes:
                 raise InvalidInputError(f"edges[{source!r}, {target!r}].{name}", "is missing")
             links[name].append(attributes[name])
@@ -51,7 +50,7 @@ def to_networkx(network: Network) -> "nx.DiGraph[int]":
     graph: nx.DiGraph[int] = nx.DiGraph()
     columns = {name: getattr(network.devices, name).tolist() for name in DEVICE_COLUMNS}
     graph.add_nodes_from((i, {name: column[i] for name, column in columns.items()}) for i in range(len(network)))
-    source, target, similarity, cost = (getattr(network.links, name).tolist() for name in _LINK_COLUMNS)
+    source, target, similarity, cost = (getattr(network.links, name).tolist() for name in LINK_COLUMNS)
     graph.add_edges_from(
         (s, t, {"similarity": lam, "transmit_cost": psi})
         for s, t, lam, psi in zip(source, target, similarity, cost, strict=True)
@@ -64,7 +63,7 @@ def save_network(network: Network, path: str | Path) -> None:
     arrays = {name: getattr(network.devices, name) for name in DEVICE_COLUMNS}
     if network.devices.label_counts is not None:
         arrays["label_counts"] = network.devices.label_counts
-    arrays |= {name: getattr(network.links, name) for name in _LINK_COLUMNS}
+    arrays |= {name: getattr(network.links, name) for name in LINK_COLUMNS}
     with Path(path).open("wb") as file:
         np.savez(file, allow_pickle=False, format=np.array(_FORMAT), **arrays)
 
@@ -78,8 +77,8 @@ def load_network(path: str | Path) -> Network:
         raise InvalidInputError(str(path), f"is not a network file: {error}") from error
     if str(arrays.get("format")) != _FORMAT:
         raise InvalidInputError(str(path), f"is not a network file: its format is not {_FORMAT}")
-    missing = [name for name in (*DEVICE_COLUMNS, *_LINK_COLUMNS) if name not in arrays]
+    missing = [name for name in (*DEVICE_COLUMNS, *LINK_COLUMNS) if name not in arrays]
     if missing:
         raise InvalidInputError(str(path), f"lacks the array {missing[0]!r}")
     devices = Devices(**{name: arrays[name] for name in DEVICE_COLUMNS}, label_counts=arrays.get("label_counts"))
-    return Network(devices, Links(**{name: arrays[name] for name in _LINK_COLUMNS}))
+    return Network(devices, Links(**{name: arrays[name] for name in LINK_COLUMNS}))

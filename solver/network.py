@@ -14,9 +14,10 @@ from solver.validation import as_column, as_indices, as_matrix, frozen, reject_f
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["DEVICE_COLUMNS", "Devices", "Links", "Network"]
+__all__ = ["DEVICE_COLUMNS", "LINK_COLUMNS", "Devices", "Links", "Network"]
 
 DEVICE_COLUMNS = ("data", "processing_capacity", "processing_cost", "receive_capacity", "transmit_budget")
+LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
 
 
 @dataclass(frozen=True, eq=False)

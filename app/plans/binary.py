@@ -29,12 +29,11 @@ from app.plans.service import counted, encoded, new_id
 from app.wire.network import checked
 from app.wire.pointers import located
 from solver import Devices, Links, Network
-from solver.network import DEVICE_COLUMNS
+from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
 __all__ = ["NPZ", "answer_binary_plan", "read_arrays"]
 
 NPZ = "application/vnd.fedsift.npz"
-LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
 _NEEDED = (*DEVICE_COLUMNS, *LINK_COLUMNS, "parameters")
 _KNOWN = {*_NEEDED, "label_counts", "format"}
 _BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError, OSError)

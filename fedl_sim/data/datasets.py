@@ -20,7 +20,7 @@ from fedl_sim.data.idx import read_idx_gz
 from fedl_sim.data.images import Images
 from fedl_sim.errors import DataSetError
 
-__all__ = ["DATA_SETS", "DataSet", "load_data_set"]
+__all__ = ["DATA_SETS", "DataSet", "Fetch", "load_data_set"]
 
 DATA_SETS = ("digits", "mnist", "fashion-mnist")
 
@@ -53,9 +53,9 @@ _DIGITS_TEST_SHARE = 5  # every fifth digit is kept for testing
 Fetch = Callable[[str, Path], bytes]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DataSet:
-    """A training split that devices hold indices into, and a test split that judges the model."""
+    """A training split, into which devices hold indices, and a test split, on which models are evaluated."""
 
     name: str
     train: Images

@@ -8,9 +8,14 @@ from fedl_sim.engines.compiled.engine import CompiledEngine
 from fedl_sim.engines.models import model_for
 from fedl_sim.errors import MissingExtraError
 
-__all__ = ["ENGINES", "make_engine"]
+__all__ = ["ENGINES", "default_model", "make_engine"]
 
 ENGINES = ("compiled", "torch")
+
+
+def default_model(data_set: str) -> str:
+    """Return the model for a data set if none is named: softmax for the small digits, the CNN for the others."""
+    return "softmax" if data_set == "digits" else "cnn"
 
 
 def make_engine(name: str, model: str, data: DataSet) -> Engine:

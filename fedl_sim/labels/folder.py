@@ -5,13 +5,13 @@ one makes only what is missing.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import joblib
 
+from fedl_sim.atomic import write_atomically
 from fedl_sim.errors import SimulationError
 from fedl_sim.labels.label import label
 from fedl_sim.labels.record import LabelledRealisation, load_record, record_path, save_record
@@ -118,10 +118,7 @@ class LabelFolder:
     def _introduce(self) -> None:
         about = self.path / "family.json"
         if not about.exists():
-            self.path.mkdir(parents=True, exist_ok=True)
-            draft = about.with_suffix(f".{os.getpid()}.part")
-            draft.write_text(json.dumps(self.family.to_lists(), indent=1) + "\n", encoding="utf-8")
-            draft.replace(about)
+            write_atomically(about, (json.dumps(self.family.to_lists(), indent=1) + "\n").encode())
 
 
 def _records(results: Iterable[object]) -> Iterator[LabelledRealisation]:

@@ -1,17 +1,14 @@
 """From (family, seed, S) to a labelled realisation: a pure function."""
 
-from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 
-from fedl_sim.data.datasets import DataSet, load_data_set
-from fedl_sim.engines.base import Engine
-from fedl_sim.engines.factory import make_engine
+from fedl_sim.cache import cached_data_set, cached_engine, cached_realisation
 from fedl_sim.labels.losses import Course
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.labels.settings import Family, Kind, kind_of
-from fedl_sim.network.realisation import Realisation, realise
+from fedl_sim.network.realisation import Realisation
 from solver.batch import SetPlans, plan_sets
 from solver.eligibility import eligible_devices
 from solver.network import Links, Network
@@ -22,7 +19,7 @@ __all__ = ["candidate_sets", "label", "realisation_of"]
 def realisation_of(family: Family, seed: int) -> tuple[Kind, Realisation]:
     """Draw the network of a seed and the data behind it."""
     kind = kind_of(family, seed)
-    return kind, realise(kind.realisation(family), _data_set(family.data_set), seed)
+    return kind, cached_realisation(kind.realisation(family), cached_data_set(family.data_set), seed)
 
 
 def candidate_sets(network: Network, sample_size: int, horizon: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
@@ -51,8 +48,8 @@ def label(family: Family, seed: int, sample_size: int, *, fedl: bool = True) -> 
     plans: SetPlans = plan_sets(moving, sets, horizon=family.horizon)
     loss = accuracy = None
     if fedl:
-        data = _data_set(family.data_set)
-        course = Course.of(family, realisation, data, _engine(family.model, family.data_set))
+        data = cached_data_set(family.data_set)
+        course = Course.of(family, realisation, data, cached_engine("compiled", family.model, data))
         loss, accuracy = course.train_sets(plans, seed)
     return LabelledRealisation(
         family=family,
@@ -65,14 +62,3 @@ def label(family: Family, seed: int, sample_size: int, *, fedl: bool = True) -> 
         fedl_loss=loss,
         fedl_accuracy=accuracy,
     )
-
-
-# A process labels many realisations of few data sets.
-@lru_cache(maxsize=2)
-def _data_set(name: str) -> DataSet:
-    return load_data_set(name)
-
-
-@lru_cache(maxsize=2)
-def _engine(model: str, data_set: str) -> Engine:
-    return make_engine("compiled", model, _data_set(data_set))

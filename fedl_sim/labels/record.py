@@ -1,8 +1,6 @@
 """A labelled realisation and its file: plain arrays in an .npz, no pickle."""
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +9,12 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from fedl_sim.atomic import atomic_file
 from fedl_sim.errors import SimulationError
 from fedl_sim.labels.settings import Family, Kind
-from solver.network import DEVICE_COLUMNS, Devices, Links, Network
+from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Devices, Links, Network
 
 __all__ = ["LabelledRealisation", "load_record", "record_path", "save_record"]
-
-_LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +87,8 @@ def record_path(folder: Path, sample_size: int, seed: int) -> Path:
 def save_record(record: LabelledRealisation, folder: Path) -> Path:
     """Write a record under its own name; a process killed meanwhile leaves no half a file."""
     path = record_path(folder, record.sample_size, record.seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, Any] = {name: getattr(record.network.devices, name) for name in DEVICE_COLUMNS}
-    arrays |= {name: getattr(record.network.links, name) for name in _LINK_COLUMNS}
+    arrays |= {name: getattr(record.network.links, name) for name in LINK_COLUMNS}
     arrays |= {"sets": record.sets.astype(np.int16), "surrogate": record.surrogate, "sampled_data": record.sampled_data}
     for name in ("fedl_loss", "fedl_accuracy"):
         if getattr(record, name) is not None:
@@ -100,14 +96,8 @@ def save_record(record: LabelledRealisation, folder: Path) -> Path:
     if record.network.devices.label_counts is not None:
         arrays["label_counts"] = record.network.devices.label_counts
     about = {"format": 1, "seed": record.seed, "kind": asdict(record.kind), "family": record.family.to_lists()}
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with atomic_file(path) as file:
+        np.savez(file, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
     return path
 
 
@@ -127,7 +117,7 @@ def load_record(path: Path) -> LabelledRealisation:
             family=Family.from_lists(about["family"]),
             seed=int(about["seed"]),
             kind=Kind(**about["kind"]),
-            network=Network(devices, Links(**{name: arrays[name] for name in _LINK_COLUMNS})),
+            network=Network(devices, Links(**{name: arrays[name] for name in LINK_COLUMNS})),
             sets=arrays["sets"].astype(np.int64),
             surrogate=arrays["surrogate"],
             sampled_data=arrays["sampled_data"],

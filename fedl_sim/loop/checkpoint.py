@@ -8,8 +8,6 @@ sender on a link in use, and the planner's state.
 import dataclasses
 import io
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from fedl_sim.errors import CheckpointError
 from fedl_sim.loop.loop import SchemeLoop, Totals
 from fedl_sim.loop.records import AggregationRecord
 
-__all__ = ["pack", "restore", "write_atomically"]
+__all__ = ["pack", "restore"]
 
 
 def pack(loop: SchemeLoop) -> bytes:
@@ -60,18 +58,3 @@ def restore(loop: SchemeLoop, packed: bytes) -> None:
     loop.processed = dict(zip(loop.sampled.tolist(), facts["processed"], strict=True))
     loop.planner.restore(facts["planner"])
     loop.holdings.restore(arrays)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that is either whole or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    passing = path.with_suffix(f"{path.suffix}.{os.getpid()}")
-    try:
-        with passing.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        passing.replace(path)
-    except OSError:
-        passing.unlink(missing_ok=True)
-        raise

@@ -3,13 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from fedl_sim.pictures import Drawing, draw_curve
 from fedl_sim.reproduce.compared import colour_of, label_of, moves_data
 from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.panel import Panel
-from fedl_sim.reproduce.study import Drawing
 from sampler.schemes import EVERYONE
 
 if TYPE_CHECKING:
@@ -54,12 +52,13 @@ def curve_grid(
 def _curves(axes: "Axes", panel: Panel, schemes: Sequence[str], results: Results) -> None:
     for scheme in schemes:
         values = curve(runs_by_seed(results, panel.cells, scheme), "accuracy")
-        k = np.arange(values.shape[1])
-        mean = values.mean(axis=0)
         dashed = not moves_data(scheme) and scheme != EVERYONE
-        colour = colour_of(scheme)
-        axes.plot(k, mean, color=colour, linestyle="--" if dashed else "-", label=label_of(scheme), linewidth=1.4)
-        if values.shape[0] > 1:
-            deviation = values.std(axis=0, ddof=1)
-            axes.fill_between(k, mean - deviation, mean + deviation, color=colour, alpha=0.1, linewidth=0)
-    axes.grid(alpha=0.3)
+        draw_curve(
+            axes,
+            values.mean(axis=0),
+            values.std(axis=0, ddof=1) if len(values) > 1 else None,
+            label_of(scheme),
+            color=colour_of(scheme),
+            linestyle="--" if dashed else "-",
+            linewidth=1.4,
+        )

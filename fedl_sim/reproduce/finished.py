@@ -12,8 +12,8 @@ from typing import Any
 
 import joblib
 
+from fedl_sim.atomic import write_atomically
 from fedl_sim.errors import SimulationError
-from fedl_sim.loop.checkpoint import write_atomically
 from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
 from fedl_sim.parallel import fan_out
 from fedl_sim.reproduce.cell import Cell, run_cell

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.tables import Table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["Drawing", "Report", "Scope", "Study"]
+__all__ = ["Report", "Scope", "Study"]
 
 
 @dataclass(frozen=True)
@@ -34,15 +31,6 @@ class Scope:
         for name in ("references", "draws"):
             if (getattr(self, name) or 1) < 1:
                 raise ValueError(f"{name} must be at least 1")
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure to be: its size in inches, and who draws on it."""
-
-    width: float
-    height: float
-    draw: "Callable[[Figure], None]"
 
 
 @dataclass(frozen=True)

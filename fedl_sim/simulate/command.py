@@ -36,8 +36,6 @@ from solver.interchange import save_network
 
 __all__ = ["generate", "simulate"]
 
-_PLOT_FORMATS = ("png", "svg")
-
 DataSetOption = Annotated[str, typer.Option("--data-set", help=f"One of {', '.join(DATA_SETS)}.")]
 DevicesOption = Annotated[
     int | None, typer.Option("--devices", "-n", help="N [default: 100, or a topology file's own].", min=1)
@@ -116,7 +114,7 @@ def simulate(
             output.write_text(json.dumps(experiment_document(experiment), indent=1) + "\n", encoding="utf-8")
             console.print(f"wrote {output}")
         if plots is not None:
-            for path in save_plots(experiment.runs, experiment.summaries, plots, _PLOT_FORMATS):
+            for path in save_plots(experiment.runs, experiment.summaries, plots):
                 console.print(f"wrote {path}")
     except (SimulationError, FedsiftError, ValueError, OSError) as error:
         raise _stop(error) from error

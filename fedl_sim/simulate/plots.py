@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedl_sim.errors import MissingExtraError
 from fedl_sim.loop.records import SchemeRun
+from fedl_sim.pictures import Drawing, draw_curve, save_drawings
 from fedl_sim.simulate.summary import SchemeSummary
 
 if TYPE_CHECKING:
@@ -20,48 +20,27 @@ _MAX_DEVICES = 20  # schemes that train (nearly) everybody would drown the other
 _BAR_HEIGHT = 0.2
 
 
-def save_plots(
-    runs: Sequence[SchemeRun], summaries: Sequence[SchemeSummary], folder: Path, formats: Sequence[str]
-) -> list[Path]:
-    """Write `accuracy`, `moved` and `trained` in each format (png, svg); return the paths.
+def save_plots(runs: Sequence[SchemeRun], summaries: Sequence[SchemeSummary], folder: Path) -> list[Path]:
+    """Write `accuracy`, `moved` and `trained` as PNG and SVG; return the paths.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    try:
-        # Figures of its own, not pyplot: no global state, no display, safe beside other users of matplotlib.
-        from matplotlib import rc_context  # noqa: PLC0415
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError("plots need matplotlib: install fedsift[plots]") from error
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    # A fixed salt keeps SVG identifiers, and so the files, the same from run to run.
-    with rc_context({"svg.hashsalt": "fedsift", "svg.fonttype": "none"}):
-        figures: dict[str, Figure] = {}
-        shown = _first_of_each_scheme(runs)
-        for name in ("accuracy", "moved", "trained"):
-            bars = sum(len(run.devices) for run in shown) if name == "trained" else 0
-            figures[name] = Figure(figsize=(_WIDTH, max(_HEIGHT, _BAR_HEIGHT * bars)), layout="constrained")
-        _accuracy(figures["accuracy"].subplots(), summaries)
-        _moved(figures["moved"].subplots(), summaries)
-        _trained(figures["trained"].subplots(), shown)
-        for name, figure in figures.items():
-            for extension in formats:
-                path = folder / f"{name}.{extension}"
-                figure.savefig(path, dpi=150, metadata={"Date": None} if extension == "svg" else None)
-                paths.append(path)
-    return paths
+    shown = _first_of_each_scheme(runs)
+    bars = sum(len(run.devices) for run in shown)
+    drawings = {
+        "accuracy": Drawing(_WIDTH, _HEIGHT, lambda figure: _accuracy(figure.subplots(), summaries)),
+        "moved": Drawing(_WIDTH, _HEIGHT, lambda figure: _moved(figure.subplots(), summaries)),
+        "trained": Drawing(_WIDTH, max(_HEIGHT, _BAR_HEIGHT * bars), lambda figure: _trained(figure.subplots(), shown)),
+    }
+    return save_drawings(drawings, folder, dpi=150)
 
 
 def _accuracy(axes: "Axes", summaries: Sequence[SchemeSummary]) -> None:
     for summary in summaries:
         mean, deviation = np.array(summary.accuracy), np.array(summary.accuracy_deviation)
-        k = np.arange(len(mean))
-        (line,) = axes.plot(k, mean, marker="o", markersize=3, label=summary.scheme)
-        axes.fill_between(k, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.12, linewidth=0)
+        draw_curve(axes, mean, deviation, summary.scheme, marker="o", markersize=3)
     axes.set(xlabel="aggregation", ylabel="test accuracy", ylim=(0, 1), title="Accuracy (mean ± deviation)")
-    axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
 
 

@@ -3,18 +3,16 @@
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
 import joblib
 
-from fedl_sim.data.datasets import DataSet, load_data_set
-from fedl_sim.engines.base import Engine
-from fedl_sim.engines.factory import make_engine
+from fedl_sim.cache import cached_data_set, cached_engine, cached_realisation
+from fedl_sim.engines.factory import default_model
 from fedl_sim.loop.loop import RunSettings, run_scheme
 from fedl_sim.loop.records import AggregationRecord, SchemeRun
-from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
+from fedl_sim.network.realisation import RealisationSettings
 from fedl_sim.simulate.summary import SchemeSummary, summarise
 from sampler.schemes import find_scheme, scheme_names
 
@@ -65,7 +63,7 @@ class ExperimentSettings:
     @property
     def model_name(self) -> str:
         """The model in use."""
-        return self.model or ("softmax" if self.data_set == "digits" else "cnn")
+        return self.model or default_model(self.data_set)
 
 
 @dataclass(frozen=True)
@@ -148,8 +146,8 @@ def _run_indexed(settings: ExperimentSettings, index: int, job: Job) -> tuple[in
 
 def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = None) -> SchemeRun:
     """Run one scheme on one realisation; data sets, realisations and engines are kept for the next."""
-    data = _data_set(settings.data_set)
-    realisation = _realisation(settings.realisation, settings.data_set, job.seed)
+    data = cached_data_set(settings.data_set)
+    realisation = cached_realisation(settings.realisation, data, job.seed)
 
     def tell(record: AggregationRecord) -> None:
         if progress is not None and record.aggregation > 0:
@@ -159,25 +157,9 @@ def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = 
         find_scheme(job.scheme),
         realisation,
         data,
-        _engine(settings.engine, settings.model_name, settings.data_set),
+        cached_engine(settings.engine, settings.model_name, data),
         settings.run,
         seed=job.seed,
         draw=job.draw,
         on_aggregation=tell,
     )
-
-
-# A process runs many jobs on few data sets and realisations; these keep the last ones at hand.
-@lru_cache(maxsize=1)
-def _data_set(name: str) -> DataSet:
-    return load_data_set(name)
-
-
-@lru_cache(maxsize=2)
-def _realisation(settings: RealisationSettings, data_set: str, seed: int) -> Realisation:
-    return realise(settings, _data_set(data_set), seed)
-
-
-@lru_cache(maxsize=1)
-def _engine(engine: str, model: str, data_set: str) -> Engine:
-    return make_engine(engine, model, _data_set(data_set))

@@ -1,13 +1,13 @@
 """From a recipe to weight files: label, train, judge, write. Each stage takes up what an earlier run left."""
 
 import importlib
-import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
+from fedl_sim.atomic import write_atomically
 from fedl_sim.errors import MissingExtraError
 from fedl_sim.labels.evaluation import by_network, judge, percentiles
 from fedl_sim.labels.folder import LabelFolder
@@ -57,10 +57,7 @@ def train_models(recipe: Recipe, folder: Path, output: Path, report: Reporter) -
         weights = _found(path, recipe)
         if weights is None:
             weights = _train(recipe, name, sizes, folder, report)
-            output.mkdir(parents=True, exist_ok=True)
-            draft = path.with_suffix(f".{os.getpid()}.part")
-            draft.write_text(weights.to_json(), encoding="utf-8")
-            draft.replace(path)
+            write_atomically(path, weights.to_json().encode())
         trained[name] = weights
     return trained
 

@@ -19,8 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from fedl_sim.atomic import write_atomically
 from fedl_sim.errors import CheckpointError, DataSetError, MissingExtraError, SimulationError
-from fedl_sim.loop.checkpoint import pack, restore, write_atomically
+from fedl_sim.loop.checkpoint import pack, restore
 from fedl_sim.loop.loop import SchemeLoop
 from fedl_sim.trainer.part import open_part
 from sampler.errors import SamplingError, UnknownSchemeError

@@ -19,6 +19,7 @@ from fedl_sim.engines.compiled.convolution import (
     shift_copies,
 )
 from fedl_sim.engines.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
+from fedl_sim.engines.compiled.descent import add_moments, descend
 from fedl_sim.engines.compiled.masks import kept
 from fedl_sim.engines.compiled.options import inlined, kernel
 from fedl_sim.engines.compiled.pooling import pool_rectify
@@ -251,10 +252,7 @@ def cnn_epoch(  # type: ignore[no-untyped-def]
             cross_entropy(work[10], labels[d], work[11])
             _backward(layers, gradients, dims, work, back, rescale)
         _collect(back, gradients)
-        step = vector.dtype.type(learning_rate / (stop - start))
-        for j in range(vector.shape[0]):
-            vector[j] -= step * gradient[j]
-            gradient[j] = 0
+        descend(vector, gradient, vector.dtype.type(learning_rate / (stop - start)))
     return vector
 
 
@@ -278,13 +276,7 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
         loss += cross_entropy(work[10], labels[d], work[11])
         _backward(layers, gradients, dims, work, back, one)
         _collect(back, gradients)
-        norm = 0.0
-        for j in range(gradient.shape[0]):
-            g = gradient[j]
-            total[j] += g
-            norm += g * g
-            gradient[j] = 0
-        squares += norm
+        squares += add_moments(gradient, total)
     return loss, total, squares
 
 

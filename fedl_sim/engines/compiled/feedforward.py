@@ -3,6 +3,7 @@
 import numpy as np
 
 from fedl_sim.engines.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
+from fedl_sim.engines.compiled.descent import add_moments, descend
 from fedl_sim.engines.compiled.options import inlined, kernel
 
 __all__ = ["feedforward_epoch", "feedforward_evaluate", "feedforward_gradient"]
@@ -85,10 +86,7 @@ def feedforward_epoch(  # type: ignore[no-untyped-def]
             _forward(layers, pixels[d], scale, shift, work)
             cross_entropy(work[4], labels[d], work[5])
             _backward(layers, gradients, work)
-        step = vector.dtype.type(learning_rate / (stop - start))
-        for j in range(vector.shape[0]):
-            vector[j] -= step * gradient[j]
-            gradient[j] = 0
+        descend(vector, gradient, vector.dtype.type(learning_rate / (stop - start)))
     return vector
 
 
@@ -107,13 +105,7 @@ def feedforward_gradient(parameters, dims, pixels, scale, shift, labels, order):
         _forward(layers, pixels[d], scale, shift, work)
         loss += cross_entropy(work[4], labels[d], work[5])
         _backward(layers, gradients, work)
-        norm = 0.0
-        for j in range(gradient.shape[0]):
-            g = gradient[j]
-            total[j] += g
-            norm += g * g
-            gradient[j] = 0
-        squares += norm
+        squares += add_moments(gradient, total)
     return loss, total, squares
 
 

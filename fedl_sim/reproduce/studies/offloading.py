@@ -11,10 +11,11 @@ import numpy as np
 
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.network.realisation import RealisationSettings, realise
+from fedl_sim.pictures import Drawing
 from fedl_sim.randomness import stream
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.compared import COLOURS
-from fedl_sim.reproduce.study import Drawing, Report, Scope, Study
+from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from sampler.base import SamplingProblem
 from sampler.baselines import sample_randomly

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fedl_sim.errors import CheckpointError
-from fedl_sim.loop.checkpoint import pack, restore, write_atomically
+from fedl_sim.loop.checkpoint import pack, restore
 from fedl_sim.loop.loop import SchemeLoop
 from fedl_sim.trainer.part import open_part
 
@@ -73,13 +73,6 @@ def test_another_runs_checkpoint_is_refused() -> None:
             restore(open_part(part), pack(loop))
     with pytest.raises(CheckpointError, match="cannot be read"):
         restore(open_part(PART), b"nothing")
-
-
-def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
-    write_atomically(tmp_path / "deep" / "file.npz", b"one")
-    write_atomically(tmp_path / "deep" / "file.npz", b"two")
-    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["file.npz"]
-    assert (tmp_path / "deep" / "file.npz").read_bytes() == b"two"
 
 
 def test_a_given_plan_is_carried_out_as_it_stands() -> None:

@@ -1,0 +1,63 @@
+"""Figures and the curves on them, for every command that draws."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedl_sim.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Drawing", "draw_curve", "save_drawings"]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: its size in inches, and the function that draws on the empty figure."""
+
+    width: float
+    height: float
+    draw: "Callable[[Figure], None]"
+
+
+def save_drawings(drawings: Mapping[str, Drawing], folder: Path, *, dpi: int) -> list[Path]:
+    """Write every drawing as PNG and SVG under its name; return the paths.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    try:
+        # Figures of its own, not pyplot: no global state, no display, safe beside other users of matplotlib.
+        from matplotlib import rc_context  # noqa: PLC0415
+        from matplotlib.figure import Figure  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtraError("figures need matplotlib: install fedsift[plots]") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    # A fixed salt keeps SVG identifiers, and so the files, the same from run to run.
+    with rc_context({"svg.hashsalt": "fedsift", "svg.fonttype": "none"}):
+        for name, drawing in drawings.items():
+            figure = Figure(figsize=(drawing.width, drawing.height), layout="constrained")
+            drawing.draw(figure)
+            for extension in ("png", "svg"):
+                path = folder / f"{name}.{extension}"
+                figure.savefig(path, dpi=dpi, metadata={"Date": None} if extension == "svg" else None)
+                paths.append(path)
+    return paths
+
+
+def draw_curve(
+    axes: "Axes", mean: NDArray[np.float64], deviation: NDArray[np.float64] | None, label: str, **style: Any
+) -> None:
+    """Draw a mean over aggregations, with a band of one deviation around it if given; `style` is the line's."""
+    k = np.arange(len(mean))
+    (line,) = axes.plot(k, mean, label=label, **style)
+    if deviation is not None:
+        axes.fill_between(k, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.1, linewidth=0)
+    axes.grid(alpha=0.3)
