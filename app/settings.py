@@ -25,69 +25,82 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
-    processes: int = Field(1, ge=1, le=256, description="Server processes; they share the database.")
+    processes: int = Field(1, ge=1, le=256, description="Number of server processes. They share the database.")
     auth: Literal["auto", "required", "off"] = Field(
-        "auto", description="Ask for API keys: `auto` means on every address but loopback."
+        "auto", description="Require API keys: `auto` means on every address except loopback."
     )
     database_url: str = Field(
         default_factory=_default_database,
-        description="Where runs and keys live: `sqlite:///path` or `postgresql://…`.",
+        description="The database: `sqlite:///path` or `postgresql://…`.",
         json_schema_extra={"shown_default": "sqlite:///$XDG_DATA_HOME/fedsift/fedsift.db"},
     )
     threads: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,
         le=256,
-        description="Plans solved at once in a process.",
+        description="Plans that a process solves at once.",
         json_schema_extra={"shown_default": "number of processors"},
     )
-    queue: int = Field(64, ge=0, description="Accepted requests that may wait for a thread; more get 503.")
-    key_concurrency: int = Field(32, ge=1, description="Requests an API key may have under way; more get 429.")
-    retry_after: int = Field(1, ge=1, description="Seconds that `Retry-After` tells a rejected caller.")
-    body_limit: int = Field(64 * MEBIBYTE, ge=1024, description="Bytes of a request body, compressed or not.")
-    binary_limit: int = Field(512 * MEBIBYTE, ge=1024, description="Bytes of a binary request body, compressed or not.")
-    body_budget: int = Field(
-        1024 * MEBIBYTE, ge=1024, description="Bytes of all bodies under way in a process; more get 503."
+    queue: int = Field(64, ge=0, description="Length of the request queue of a process; further requests get 503.")
+    key_concurrency: int = Field(32, ge=1, description="Requests in progress per API key; further requests get 429.")
+    retry_after: int = Field(1, ge=1, description="Seconds in the header `Retry-After` of a 429 or 503.")
+    body_limit: int = Field(
+        64 * MEBIBYTE, ge=1024, description="Largest request body in bytes, before and after decompression."
     )
-    body_timeout: float = Field(30.0, gt=0, description="Seconds a client has to send its body.")
-    time_limit: float = Field(10.0, gt=0, description="Seconds a solve may take if the request says nothing.")
-    max_time_limit: float = Field(60.0, gt=0, description="The most seconds a request may ask for.")
-    max_devices: int = Field(2_000_000, ge=1, description="Devices of a network.")
-    max_horizon: int = Field(10_000, ge=1, description="Steps of a plan.")
+    binary_limit: int = Field(
+        512 * MEBIBYTE, ge=1024, description="Largest binary request body in bytes, before and after decompression."
+    )
+    body_budget: int = Field(
+        1024 * MEBIBYTE, ge=1024, description="Bytes of all request bodies in progress in a process; beyond it 503."
+    )
+    body_timeout: float = Field(30.0, gt=0, description="Seconds that a client may take to send its body.")
+    time_limit: float = Field(10.0, gt=0, description="Default time limit of a solve, in seconds.")
+    max_time_limit: float = Field(60.0, gt=0, description="Largest time limit that a request may set, in seconds.")
+    max_devices: int = Field(2_000_000, ge=1, description="Largest number of devices of a network.")
+    max_horizon: int = Field(10_000, ge=1, description="Largest number of steps of a plan.")
     max_answer_numbers: int = Field(
-        20_000_000, ge=1000, description="Numbers in an answer (transfers × 4, or N² × steps for matrices)."
+        20_000_000, ge=1000, description="Most numbers in an answer (transfers × 4, or N² × steps for matrices)."
     )
     max_reference_links: int = Field(
-        20_000, ge=1, description="Links into the sampled devices up to which `cvxpy` may be asked for."
+        20_000, ge=1, description="Most links into the sampled devices for `solver: cvxpy`."
     )
-    shutdown_grace: int = Field(30, ge=0, description="Seconds that accepted requests have to finish at shutdown.")
-    workers: int = Field(0, ge=0, le=256, description="Validation workers that `fedsift serve` keeps beside it.")
+    shutdown_grace: int = Field(30, ge=0, description="Seconds that accepted requests may take to finish at shutdown.")
+    workers: int = Field(0, ge=0, le=256, description="Validation workers that `fedsift serve` starts.")
     worker_timeout: float = Field(
-        10.0, ge=1, le=3600, description="Seconds without a heartbeat after which a worker's parts are taken over."
+        10.0,
+        ge=1,
+        le=3600,
+        description="Seconds without a heartbeat after which other workers take over a worker's parts.",
     )
-    trainer_threads: int = Field(1, ge=1, le=256, description="Threads that a worker trains with.")
-    scratch_dir: str = Field("", description="Where workers write checkpoints; empty means the temporary folder.")
-    data_dir: str = Field("", description="Folder with `mnist/` and `fashion-mnist/` for workers; digits need none.")
-    round_timeout: float = Field(3600.0, gt=0, description="Seconds an aggregation round may take.")
-    round_attempts: int = Field(10, ge=1, description="Times a round is begun before its validation fails.")
-    validation_queue: int = Field(1000, ge=0, description="Validations that may wait or run; more get 503.")
-    key_validations: int = Field(100, ge=1, description="Validations an API key may have waiting or running; else 429.")
-    validation_parts: int = Field(1000, ge=1, description="Parts (scheme × seed × draw) of a validation.")
-    validation_rounds: int = Field(20_000, ge=1, description="Aggregations of a validation, all parts together.")
-    validation_devices: int = Field(10_000, ge=1, description="Devices of a validation's network.")
-    validation_datapoints: int = Field(5_000_000, ge=1, description="Datapoints that a validation's devices hold.")
-    validation_days: float = Field(30.0, gt=0, description="Days that ended validations are kept.")
-    validations_kept: int = Field(1000, ge=1, description="Ended validations of an API key that are kept.")
-    plans_kept: int = Field(1000, ge=1, description="Plans of an API key that are kept for it; the oldest go first.")
-    event_streams: int = Field(100, ge=0, description="Followers of events in a process; more get 503.")
+    trainer_threads: int = Field(1, ge=1, le=256, description="Threads of a worker's training process.")
+    scratch_dir: str = Field("", description="Folder for workers' checkpoint files; empty means the temporary folder.")
+    data_dir: str = Field("", description="Folder with `mnist/` and `fashion-mnist/` for workers. `digits` needs none.")
+    round_timeout: float = Field(3600.0, gt=0, description="Longest time of an aggregation round, in seconds.")
+    round_attempts: int = Field(10, ge=1, description="Attempts at a round before its validation fails.")
+    validation_queue: int = Field(1000, ge=0, description="Validations that wait or run at once; further ones get 503.")
+    key_validations: int = Field(
+        100, ge=1, description="Validations that wait or run at once per API key; further ones get 429."
+    )
+    validation_parts: int = Field(1000, ge=1, description="Most parts (scheme × seed × draw) of a validation.")
+    validation_rounds: int = Field(20_000, ge=1, description="Most aggregations of a validation, over all parts.")
+    validation_devices: int = Field(10_000, ge=1, description="Most devices of a validation's network.")
+    validation_datapoints: int = Field(5_000_000, ge=1, description="Most datapoints that a validation's devices hold.")
+    validation_days: float = Field(30.0, gt=0, description="Days after which ended validations are removed.")
+    validations_kept: int = Field(1000, ge=1, description="Ended validations kept per API key.")
+    plans_kept: int = Field(1000, ge=1, description="Plans kept per API key; the oldest are removed first.")
+    event_streams: int = Field(100, ge=0, description="Event streams per process; further ones get 503.")
     stream_seconds: float = Field(
-        600.0, gt=0, description="Seconds after which a follower of events is sent away, to come back where it was."
+        600.0, gt=0, description="Seconds after which an event stream ends; clients reconnect with `Last-Event-ID`."
     )
-    cors_origins: tuple[str, ...] = Field((), description="Origins that browsers may call from; none by default.")
+    cors_origins: tuple[str, ...] = Field(
+        (), description="Origins that browsers may call from (CORS); none by default."
+    )
     otlp_endpoint: str = Field(
         "", description="OTLP/HTTP collector for traces, as `http://host:4318` (extra `telemetry`); none by default."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What to log.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe level that is logged."
+    )
 
     @property
     def needs_key(self) -> bool:
