@@ -103,6 +103,6 @@ def test_the_studio_offers_the_table() -> None:
 def test_the_simulators_document_has_the_table() -> None:
     text = (ROOT / "docs" / "simulator.md").read_text(encoding="utf-8")
     _, _, section = text.partition("## Schemes\n")
-    table = section.partition("\n\nAny ")[0]
+    table = section.partition("\n\nThe table ")[0]
     first = "".join(re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE))
     assert sorted(re.findall(r"`([^`]+)`", first)) == sorted(scheme_names())

@@ -13,6 +13,7 @@ from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.loop import RunSettings, run_scheme, sample_devices
 from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.simulate.sweep import ExperimentSettings, Job, experiment_document, jobs_of, simulate
+from sampler.errors import UnknownSchemeError
 from sampler.schemes import find_scheme
 from solver.arrays import FloatArray
 from solver.horizon import Period, advance
@@ -163,11 +164,15 @@ class TestSettings:
         assert small(model="mlp").model_name == "mlp"
 
     @pytest.mark.parametrize(
-        "changes", [{"schemes": ()}, {"seeds": ()}, {"seeds": (1, 1)}, {"schemes": ("all", "all")}, {"schemes": ("x",)}]
+        "changes", [{"schemes": ()}, {"seeds": ()}, {"seeds": (1, 1)}, {"schemes": ("all", "all")}]
     )
     def test_impossible_settings_are_refused(self, changes: dict[str, object]) -> None:
         with pytest.raises(ValueError, match=r"scheme|seed"):
             small(**changes)
+
+    def test_unknown_schemes_are_refused(self) -> None:
+        with pytest.raises(UnknownSchemeError, match="unknown scheme 'x'"):
+            small(schemes=("ours", "x"))
 
     def test_progress_counts_every_aggregation(self) -> None:
         told: list[int] = []
