@@ -1,7 +1,7 @@
-"""Which kind of processor kernels are compiled for in the image; processor_kind.pth has Python run this at its start.
+"""Choose the kind of processor that kernels are compiled for; processor_kind.pth makes Python run this at its start.
 
-Numba compiles for the very processor it runs on, and finds nothing that another compiled. The image has its kernels
-for the kinds named here: x86-64-v3 is every Intel since Haswell and every AMD since Zen, generic is the rest.
+By default numba compiles for the processor it runs on, and does not reuse code that was compiled for another one. The
+image has its kernels for two kinds: x86-64-v3 (every Intel since Haswell, every AMD since Zen) and generic (the rest).
 """
 
 import os
@@ -13,13 +13,13 @@ _V3 = {"abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
 
 
 def kinds(machine: str, cpu_information: str) -> list[str]:
-    """The kinds of processor this one can stand for, the best first."""
+    """The kinds whose code this processor runs, the fastest first."""
     flags = next((line for line in cpu_information.splitlines() if line.startswith("flags")), "")
     return ["x86-64-v3", "generic"] if machine == "x86_64" and set(flags.split()) >= _V3 else ["generic"]
 
 
 def kinds_here() -> list[str]:
-    """Those of the processor this runs on."""
+    """The kinds whose code the processor of this machine runs."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:

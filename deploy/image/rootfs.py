@@ -1,8 +1,8 @@
-"""Copy what an environment needs to run, and nothing else, into a root of its own: `python rootfs.py ENVIRONMENT ROOT`.
+"""Copy what an environment needs to run into an empty root: `python rootfs.py ENVIRONMENT ROOT`.
 
-That is the environment, its interpreter with the standard library, the system's shared libraries that any of them
-loads, certificates, and the package manager's records of what was copied, where scanners look for them. No shell,
-no package manager, no compiler.
+This is the environment, its interpreter with the standard library, the system's shared libraries that they load,
+certificates, and the package manager's records of the copied packages, where scanners look for them. The root has no
+shell, no package manager and no compiler.
 """
 
 import shutil
@@ -17,7 +17,7 @@ _UNUSED = frozenset(
     ("ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "tkinter", "turtledemo", "turtle.py", "venv")
 )
 _LEFT_OUT = ("__pycache__", "site-packages", "dist-packages", "config-*", "*.a")
-# Its extension modules for terminals and old databases, and those of its own tests: each brings libraries along.
+# Extension modules for terminals, old databases and tests: each of them needs more libraries.
 _EXTENSIONS = ("_ctypes_test*", "_curses*", "_dbm*", "_gdbm*", "_test*", "_tkinter*", "_xxtest*", "nis*", "readline*")
 _FILES = (
     "/etc/group",
@@ -48,7 +48,7 @@ def make_root(environment: Path, root: Path) -> None:
     (root / "tmp").mkdir(mode=0o1777)
     (root / "tmp").chmod(0o1777)
     (root / "data").mkdir()
-    # Whatever user a container runs as, its group is 0: what the owner may, the group may.
+    # A container runs as any user, but always in group 0: the group has the owner's permissions.
     (root / "data").chmod(0o2775)
 
 
@@ -64,13 +64,13 @@ def _ignored(folder: str, names: list[str]) -> set[str]:
 
 
 def _libraries(paths: list[Path]) -> Iterator[Path]:
-    """The shared libraries that the programs and libraries among these files load, as the loader finds them."""
+    """The shared libraries that these files load, as the dynamic loader finds them."""
     for path in paths:
         if path.is_file() and not (path.is_symlink() and path.name != "python"):
             with path.open("rb") as file:
                 if file.read(4) != _ELF:
                     continue
-            # A library that is not found is one that its wheel brings along and loads itself.
+            # A library that ldd does not find is part of the wheel, which loads it itself.
             done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)  # noqa: S603, S607
             for word in done.stdout.split():
                 if word.startswith("/") and not word.endswith(":"):
@@ -99,7 +99,7 @@ def _copy(path: Path, root: Path) -> None:
 
 
 def _record(paths: set[Path], root: Path) -> None:
-    """Say which packages of the distribution the files came from, with their licences."""
+    """Record the distribution's packages that the files came from, with their licences."""
     records = root / "var" / "lib" / "dpkg" / "status.d"
     records.mkdir(parents=True)
     for path in paths:
