@@ -2,7 +2,8 @@
 
 A command is an entry point of the group `fedsift.commands`. Its value is a function with typer annotations, or a typer
 application. So the service's package offers the simulator's commands without importing it. A command whose extra is not
-installed says which one it needs.
+installed says which one it needs. Commands raise a `FedsiftError` for what a user can mend; this script prints it on one
+line and ends with exit status 1.
 """
 
 import sys
@@ -10,6 +11,9 @@ from importlib.metadata import EntryPoint, entry_points, version
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+from solver.errors import FedsiftError
 
 __all__ = ["GROUP", "build_cli", "main"]
 
@@ -17,6 +21,17 @@ GROUP = "fedsift.commands"
 # Which extra has what the commands of a package import; the first match counts.
 _EXTRAS = (("fedl_sim.train.", "train"), ("fedl_sim.", "sim"), ("app.", "serve"))
 _OWN = {"app", "fedl_sim", "sampler", "solver"}
+
+
+class _Commands(TyperGroup):
+    """Tells an error of ours on one line; a traceback is for bugs."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except FedsiftError as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(1) from error
 
 
 def _print_version(wanted: bool) -> None:
@@ -33,7 +48,9 @@ def build_cli(only: str | None = None) -> typer.Typer:
     Raises:
         MissingExtraError: that one command needs an extra that is not installed.
     """
-    cli = typer.Typer(name="fedsift", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+    cli = typer.Typer(
+        name="fedsift", cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+    )
 
     @cli.callback()
     def options(

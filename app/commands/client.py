@@ -10,6 +10,8 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from solver.errors import FedsiftError, InvalidInputError
+
 __all__ = ["Client", "Event", "ServiceRefusal"]
 
 _TIMEOUT = 60.0
@@ -17,7 +19,7 @@ _TIMEOUT = 60.0
 _PATIENCE = 120.0
 
 
-class ServiceRefusal(Exception):  # noqa: N818 - not an error of this program
+class ServiceRefusal(FedsiftError):  # noqa: N818 - not an error of this program
     """The service answered with a problem."""
 
     def __init__(self, problem: dict[str, Any]) -> None:
@@ -39,7 +41,7 @@ class Client:
 
     def __init__(self, url: str, key: str | None) -> None:
         if not url.startswith(("http://", "https://")):
-            raise ValueError("the address must begin with http:// or https://")
+            raise InvalidInputError("--url", "must begin with http:// or https://")
         self._url = url.rstrip("/")
         self._headers = {"X-API-Key": key} if key else {}
 

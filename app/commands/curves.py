@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from solver.errors import FedsiftError
+
 __all__ = ["MissingPlotsError", "save_curves"]
 
 
-class MissingPlotsError(Exception):
+class MissingPlotsError(FedsiftError):
     """Pictures need matplotlib, which is not installed."""
 
 

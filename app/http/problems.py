@@ -1,6 +1,6 @@
 """Every way a request can fail, as RFC 9457 problems.
 
-ServiceError
+ServiceError (a FedsiftError)
 ├── MalformedError 400          not JSON, not gzip, cut short
 ├── UnauthorisedError 401
 ├── NotFoundError 404
@@ -20,7 +20,7 @@ from http import HTTPStatus
 from typing import ClassVar
 
 from app.wire.problem import DeviceReason, ErrorItem, Problem
-from solver import Obstacle
+from solver import FedsiftError, Obstacle
 
 __all__ = [
     "ERROR_LIMIT",
@@ -51,7 +51,7 @@ def problem_type(name: str) -> str:
     return f"urn:fedsift:problem:{name}"
 
 
-class ServiceError(Exception):
+class ServiceError(FedsiftError):
     """A failure with its status and its problem document."""
 
     status: ClassVar[HTTPStatus] = HTTPStatus.INTERNAL_SERVER_ERROR

@@ -34,7 +34,7 @@ def diagnose(query: PlanQuery) -> Diagnosis:
     """Look at a query's network in O(devices + links).
 
     Raises:
-        RefusedPlanError: callers are not offered the query's sampler.
+        InvalidRequestError: callers are not offered the query's sampler.
     """
     from scipy import sparse  # noqa: PLC0415 — see `solver.network`
     from scipy.sparse import csgraph  # noqa: PLC0415

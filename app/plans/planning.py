@@ -1,4 +1,4 @@
-"""From a query to a plan: sample, then solve within a time limit. Knows nothing of HTTP."""
+"""From a query to a plan: sample, then solve within a time limit. Knows nothing of bodies and answers."""
 
 import threading
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from app.http.problems import InfeasibleError, InvalidRequestError
 from sampler import (
     SERVED_OBJECTIVES,
     Pick,
@@ -18,10 +19,8 @@ from sampler import (
     served_samplers,
 )
 from solver import (
-    FedsiftError,
     GradientModel,
     HorizonState,
-    Obstacle,
     Period,
     Plan,
     Schedule,
@@ -32,10 +31,8 @@ from solver import (
 )
 
 __all__ = [
-    "InfeasiblePlanError",
     "PlanQuery",
     "PlanResult",
-    "RefusedPlanError",
     "check_sampler",
     "choose",
     "make_plan",
@@ -48,22 +45,6 @@ _REFERENCE = threading.Lock()
 # Up to this many link × step a solve takes well under a second, so that looking at the clock would only slow it
 # down, and the solver's second opinion on a hard step stays available.
 _UNTIMED_WORK = 200_000
-
-
-class InfeasiblePlanError(FedsiftError):
-    """No plan exists; says which devices stand in the way and why."""
-
-    def __init__(self, detail: str, found: tuple[Obstacle, ...]) -> None:
-        super().__init__(detail)
-        self.obstacles = found
-
-
-class RefusedPlanError(FedsiftError):
-    """The plan would go beyond a limit, or cannot be made as asked; `field` is what to ask otherwise."""
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(reason)
-        self.field = field
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +83,7 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
     """Sample, and plan the first `steps` steps (default: all).
 
     Raises:
-        InfeasiblePlanError: too few devices can be sampled.
+        InfeasibleError: too few devices can be sampled.
     """
     begin = perf_counter()
     sampled, scores, trace = choose(query)
@@ -121,7 +102,7 @@ def check_sampler(query: PlanQuery) -> None:
     are checked.
 
     Raises:
-        RefusedPlanError: callers are not offered this sampler.
+        InvalidRequestError: callers are not offered this sampler.
     """
     try:
         find_sampler(query.sampler, served=True)
@@ -129,15 +110,15 @@ def check_sampler(query: PlanQuery) -> None:
         # The error's own text would echo the caller's.
         objectives = f"and of those that search, NAME:OBJECTIVE with one of {', '.join(SERVED_OBJECTIVES)}"
         rule = f"must be one of {', '.join(served_samplers())}; {objectives}"
-        raise RefusedPlanError("sampler", rule) from error
+        raise InvalidRequestError.at("/sampler", rule) from error
 
 
 def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
     """The sampled devices, their scores, and why each was picked if the sampler tells; a fixed set has neither.
 
     Raises:
-        InfeasiblePlanError: too few devices can be sampled.
-        RefusedPlanError: the sampler is unknown or cannot serve this network.
+        InfeasibleError: too few devices can be sampled.
+        InvalidRequestError: the sampler is unknown or cannot serve this network.
     """
     check_sampler(query)
     if query.sampled is not None:
@@ -155,11 +136,11 @@ def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tu
     except TooFewDevicesError as error:
         relevant = tuple(o for o in error.obstacles if allowed is None or allowed[o.device])
         detail = f"{error.asked} devices are to be sampled, {error.eligible} can be"
-        raise InfeasiblePlanError(detail, relevant) from error
+        raise InfeasibleError(detail, relevant) from error
     try:
         selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
     except SamplingError as error:
-        raise RefusedPlanError("sampler", str(error)) from error
+        raise InvalidRequestError.at("/sampler", str(error)) from error
     return selection.sampled, selection.scores, selection.trace
 
 
@@ -167,15 +148,15 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
     """Plan the steps from where the state stands to `last`.
 
     Raises:
-        InfeasiblePlanError: a sampled device cannot process what it holds.
-        RefusedPlanError: more transfers, or links for the reference solver, than are allowed.
+        InfeasibleError: a sampled device cannot process what it holds.
+        InvalidRequestError: more transfers, or links for the reference solver, than are allowed.
     """
     begin = perf_counter()
     _keep_limits(query, links_into(query.schedule, state.sampled), last - state.step)
     norms = gradient.norms(state.step + 1, last)
     period = _advance_reference(query, state, norms) if query.solver == "cvxpy" else _advance(query, state, norms)
     if period.obstacles:
-        raise InfeasiblePlanError("sampled devices cannot process the data they hold", period.obstacles)
+        raise InfeasibleError("sampled devices cannot process the data they hold", period.obstacles)
     seconds = perf_counter() - begin
     network = query.schedule.network
     unsampled = float(np.delete(network.devices.data, state.sampled).sum())
@@ -185,9 +166,9 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
 
 def _keep_limits(query: PlanQuery, n_links: int, steps: int) -> None:
     if n_links * steps > query.max_transfers:
-        raise RefusedPlanError("horizon", f"{n_links} links over {steps} steps are too large an answer")
+        raise InvalidRequestError.at("/horizon", f"{n_links} links over {steps} steps are too large an answer")
     if query.solver == "cvxpy" and n_links > query.max_reference_links:
-        raise RefusedPlanError("solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}")
+        raise InvalidRequestError.at("/solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}")
 
 
 def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from solver.errors import FedsiftError
+
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
 __all__ = ["NoTracing", "TelemetryError", "Tracing", "tracing"]
 
 
-class TelemetryError(Exception):
+class TelemetryError(FedsiftError):
     """A collector is named, but what talks to it is not installed."""
 
 
