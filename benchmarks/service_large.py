@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from app.plans.binary import NPZ
 from app.plans.planning import make_plan
-from app.plans.schemas import BinaryParameters
+from app.plans.request import BinaryParameters
 from app.settings import Settings
 from benchmarks.machine import describe
 from benchmarks.service_process import ServerProcess, fedsift_server

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from app.plans.planning import make_plan
-from app.plans.schemas import PlanRequest
+from app.plans.request import PlanRequest
 from app.settings import Settings
 from app.wire.arrays import read_model
 from benchmarks.http_load import Load, closed_loop, exchange, message, percentile

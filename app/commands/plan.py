@@ -13,7 +13,7 @@ from app.http.problems import InfeasibleError, InvalidRequestError, MalformedErr
 from app.plans.diagnosis import diagnose
 from app.plans.diagnosis_answer import DiagnosisOut
 from app.plans.planning import InfeasiblePlanError, PlanQuery, RefusedPlanError, make_plan
-from app.plans.schemas import PlanOut, PlanParameters, PlanRequest
+from app.plans.request import PlanOut, PlanParameters, PlanRequest
 from app.settings import Settings
 from app.wire.arrays import read_model
 from app.wire.pointers import located, refusal

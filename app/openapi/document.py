@@ -23,7 +23,7 @@ from app.http.problems import (
 )
 from app.openapi.examples import add_examples
 from app.openapi.names import PREFIX, name_plainly
-from app.plans.schemas import PlanRequest, RunRequest
+from app.plans.request import PlanRequest, RunRequest
 from app.runs.schemas import AggregationRequest
 from app.validations.request import ValidationRequest
 from app.wire.problem import Problem

@@ -4,7 +4,7 @@ from importlib.metadata import version
 from typing import Any
 
 from app.openapi.validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
-from app.plans.schemas import EXAMPLE
+from app.plans.request import EXAMPLE
 
 __all__ = ["ARCHIVE_SAMPLE", "PLAN_REQUEST", "REQUESTS", "RESPONSES", "RUN_ID", "add_examples"]
 

@@ -5,7 +5,7 @@ import logging
 from app.http.gate import Service
 from app.operations.schemas import Readiness
 from app.plans.planning import make_plan
-from app.plans.schemas import EXAMPLE, PlanRequest
+from app.plans.request import EXAMPLE, PlanRequest
 from app.store import StoreError
 
 __all__ = ["assess", "warm_up"]

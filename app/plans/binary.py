@@ -24,7 +24,7 @@ from starlette.responses import Response
 from app.http.gate import Service
 from app.http.problems import InvalidRequestError, MalformedError, TooLargeError
 from app.plans.planning import PlanResult, make_plan
-from app.plans.schemas import BinaryParameters, BinarySummary
+from app.plans.request import BinaryParameters, BinarySummary
 from app.plans.service import counted, encoded, new_id
 from app.wire.network import checked
 from app.wire.pointers import located

@@ -14,7 +14,7 @@ from app.http.security import Owner
 from app.openapi.document import problems, reads
 from app.plans.binary import NPZ, answer_binary_plan
 from app.plans.diagnosis_answer import DiagnosisOut
-from app.plans.schemas import PlanOut, PlanRequest
+from app.plans.request import PlanOut, PlanRequest
 from app.plans.service import answer_plan, delete_plan, get_plan
 
 __all__ = ["router"]

@@ -12,7 +12,7 @@ from app.http.problems import InvalidRequestError, NotFoundError
 from app.plans.diagnosis import diagnose
 from app.plans.diagnosis_answer import DiagnosisOut
 from app.plans.planning import PlanResult, make_plan
-from app.plans.schemas import PlanOut, PlanRequest
+from app.plans.request import PlanOut, PlanRequest
 from app.plans.store import KeptPlan, PlanStore
 from app.wire.arrays import read_model
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.http.gate import Service
 from app.plans.planning import PlanQuery
-from app.plans.schemas import RunRequest, merged
+from app.plans.request import RunRequest, merged
 from app.runs.schemas import AggregationRequest
 from app.runs.store import RunStore
 from app.settings import Settings

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from app.http.gate import Service, process
 from app.http.security import Owner
 from app.openapi.document import problems, reads
-from app.plans.schemas import RunRequest
+from app.plans.request import RunRequest
 from app.runs import service as runs
 from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from app.plans.planning import PlanResult
-from app.plans.schemas import ChangeIn, PlanSummary, summary
+from app.plans.request import ChangeIn, PlanSummary, summary
 from app.runs.store import RunRecord
 from app.wire.base import AnswerModel, Measure, Optional, RequestModel
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from app.http.gate import JSON, Service
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.plans.planning import make_plan, solve_period
-from app.plans.schemas import RunRequest
+from app.plans.request import RunRequest
 from app.plans.service import counted, encoded, new_id
 from app.runs.history import run_query
 from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut

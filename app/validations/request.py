@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints
 
 from app.http.problems import InvalidRequestError
-from app.plans.schemas import ChangeIn
+from app.plans.request import ChangeIn
 from app.wire.base import Optional, RequestModel
 from app.wire.network import NetworkIn
 from sampler import UnknownSchemeError, find_scheme

@@ -12,7 +12,7 @@ import numpy as np
 
 from app.http.gate import Service
 from app.http.problems import InfeasibleError, InvalidRequestError
-from app.plans.schemas import PlanRequest
+from app.plans.request import PlanRequest
 from app.plans.store import PlanStore
 from app.runs.history import planned_so_far
 from app.validations.request import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest

@@ -9,7 +9,7 @@ SCRIPT = """
 import gc, sys
 from fastapi.testclient import TestClient
 from app.asgi import UNUSED, served_app
-from app.plans.schemas import EXAMPLE
+from app.plans.request import EXAMPLE
 
 gc.disable()  # as the command does while it loads
 app = served_app()

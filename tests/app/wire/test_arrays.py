@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from app.plans.schemas import PlanRequest
+from app.plans.request import PlanRequest
 from app.wire.arrays import read_model
 from tests.support.requests import dense, random_request
 
