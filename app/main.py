@@ -18,16 +18,25 @@ from app.http.middleware import Surroundings
 from app.http.pool import WorkPool
 from app.keys.ring import KeyRing
 from app.openapi.document import document
+from app.openapi.router import router as documentation
 from app.operations.readiness import warm_up
-from app.routers import ROUTERS
+from app.operations.router import router as operations
+from app.plans.router import router as plans
+from app.runs.router import router as runs
+from app.samplers.router import router as samplers
 from app.settings import Settings
 from app.store import Store
+from app.studio.router import router as studio
 from app.telemetry.logs import set_up_logs
 from app.telemetry.metrics import Metrics
 from app.telemetry.traces import tracing
 from app.validations.numbers import JobNumbers
+from app.validations.router import router as validations
+from app.worker.store import WorkerStore
 
-__all__ = ["create_app"]
+__all__ = ["ROUTERS", "create_app"]
+
+ROUTERS = (plans, runs, validations, samplers, operations, documentation, studio)
 
 _ABOUT = "Which few devices of a federated-learning network should train, and which data their neighbours send them."
 
@@ -50,7 +59,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
     for router in ROUTERS:
         app.include_router(router)
-    add_handlers(app)
+    add_handlers(app, ROUTERS)
     if chosen.cors_origins:
         app.add_middleware(CORSMiddleware, allow_origins=chosen.cors_origins, allow_methods=["*"], allow_headers=["*"])
     app.add_middleware(Surroundings, metrics=service.metrics)
@@ -69,8 +78,10 @@ def _service(settings: Settings) -> Service:
     metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)
     metrics.watch("fedsift_queue_depth", "Admitted requests that wait for a thread.", lambda: pool.waiting)
     store = Store(settings.database_url)
-    metrics.watch_jobs(JobNumbers(store, settings.worker_timeout))
-    return Service(settings, pool, metrics, store, KeyRing(store))
+    workers = WorkerStore(store)
+    service = Service(settings, pool, metrics, store, KeyRing(store), lambda: workers.live(settings.worker_timeout))
+    metrics.watch_jobs(JobNumbers(store, service.live_workers))
+    return service
 
 
 @contextmanager

@@ -57,6 +57,8 @@ class Client:
             with urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310 - http or https, see above
                 found: dict[str, Any] = json.load(answer)
                 return found
+        except json.JSONDecodeError as error:
+            raise OSError("the answer is not JSON; is this the address of fedsift?") from error
         except HTTPError as error:
             raise _refusal(error) from error
 

@@ -9,11 +9,11 @@ from pydantic import BaseModel, ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from app.http.problems import InfeasibleError, InvalidRequestError, MalformedError, ServiceError
+from app.http.problems import MalformedError, ServiceError
+from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.diagnosis import diagnose
-from app.plans.diagnosis_answer import DiagnosisOut
-from app.plans.planning import InfeasiblePlanError, PlanQuery, RefusedPlanError, make_plan
-from app.plans.request import PlanOut, PlanParameters, PlanRequest
+from app.plans.planning import PlanQuery, make_plan
+from app.plans.request import PlanParameters, PlanRequest
 from app.settings import Settings
 from app.wire.arrays import read_model
 from app.wire.pointers import located, refusal
@@ -64,10 +64,6 @@ def _answer(path: Path, options: dict[str, Any], *, dry_run: bool) -> PlanOut | 
         return PlanOut.from_domain("local", make_plan(query), output)
     except ValidationError as error:
         raise refusal(error) from None
-    except InfeasiblePlanError as error:
-        raise InfeasibleError(str(error), error.obstacles) from error
-    except RefusedPlanError as error:
-        raise InvalidRequestError.at(f"/{error.field}", str(error)) from error
 
 
 def _from_archive(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:

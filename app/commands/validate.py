@@ -12,7 +12,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from app.commands.client import Client, ServiceRefusal
-from app.commands.curves import MissingPlotsError, save_curves
+from app.commands.curves import save_curves
+from solver.errors import FedsiftError
 
 __all__ = ["validate"]
 
@@ -44,7 +45,7 @@ def validate(
             console.print(f"wrote {output}")
     except ServiceRefusal as refusal:
         raise _refused(refusal, as_json=as_json) from refusal
-    except (OSError, ValueError, MissingPlotsError) as error:
+    except (OSError, FedsiftError) as error:
         console.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
         raise typer.Exit(2) from error
     if as_json:

@@ -7,7 +7,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from app.http.problems import MalformedError, SlowBodyError, TooLargeError, UnsupportedTypeError
 
-__all__ = ["check_headers", "decoded", "read_body"]
+__all__ = ["check_headers", "decoded", "read_body", "slow_body", "too_large", "unsupported_type"]
 
 _CHUNK = 2**20
 
@@ -22,7 +22,7 @@ def check_headers(request: Request, content_type: str, limit: int) -> tuple[str,
     given, _, parameters = request.headers.get("content-type", "").lower().partition(";")
     charset = parameters.strip()
     if given.strip() != content_type or charset not in {"", "charset=utf-8", 'charset="utf-8"'}:
-        raise UnsupportedTypeError(f"send {content_type}", headers={"Accept": content_type})
+        raise unsupported_type(content_type)
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip"}:
         raise UnsupportedTypeError("send no content encoding, or gzip", headers={"Accept-Encoding": "gzip"})
@@ -30,7 +30,7 @@ def check_headers(request: Request, content_type: str, limit: int) -> tuple[str,
     if not announced:
         return encoding, limit
     if len(announced) > 15 or int(announced) > limit:
-        raise _too_large(limit)
+        raise too_large(limit)
     return encoding, int(announced) if encoding == "identity" else limit
 
 
@@ -48,10 +48,10 @@ async def read_body(request: Request, limit: int, timeout: float) -> bytes:
             async for chunk in request.stream():
                 size += len(chunk)
                 if size > limit:
-                    raise _too_large(limit)
+                    raise too_large(limit)
                 chunks.append(chunk)
     except TimeoutError:
-        raise SlowBodyError(f"the body must arrive within {timeout:g} seconds") from None
+        raise slow_body(timeout) from None
     except ClientDisconnect:
         raise MalformedError("the body was cut short") from None
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
@@ -79,7 +79,7 @@ def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
             rest = member.unconsumed_tail
             size += len(part)
             if size > limit:
-                raise _too_large(limit)
+                raise too_large(limit)
             parts.append(part)
             if not part and not rest and not member.eof:
                 raise MalformedError("the gzip stream is cut short")
@@ -88,5 +88,16 @@ def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
             return b"".join(parts)
 
 
-def _too_large(limit: int) -> TooLargeError:
+def unsupported_type(content_type: str) -> UnsupportedTypeError:
+    """The body has another type than this one."""
+    return UnsupportedTypeError(f"send {content_type}", headers={"Accept": content_type})
+
+
+def slow_body(timeout: float) -> SlowBodyError:
+    """The body did not arrive within the timeout, in seconds."""
+    return SlowBodyError(f"the body must arrive within {timeout:g} seconds")
+
+
+def too_large(limit: int) -> TooLargeError:
+    """The body has more bytes than the limit."""
     return TooLargeError(f"a body may have {limit} bytes, compressed and decompressed")

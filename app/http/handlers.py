@@ -1,9 +1,11 @@
 """Every error becomes a problem document here, and only here."""
 
 import logging
+from collections.abc import Iterable, Sequence
+from functools import partial
 from http import HTTPStatus
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
@@ -11,11 +13,10 @@ from starlette.exceptions import HTTPException
 
 from app.http.context import request_id
 from app.http.problems import PROBLEM_JSON, InvalidRequestError, ServiceError, StoreUnavailableError, problem_type
-from app.routers import ROUTERS
 from app.store import StoreError
 from app.wire.problem import ErrorItem, Problem
 
-__all__ = ["add_handlers", "internal_error", "problem_response"]
+__all__ = ["add_handlers", "internal_error", "problem_response", "store_unavailable"]
 
 _log = logging.getLogger("fedsift")
 
@@ -36,21 +37,25 @@ async def _service_error(_: Request, error: Exception) -> Response:
     return problem_response(error.problem(), error.headers)
 
 
-def _allowed(path: str) -> str:
+def store_unavailable() -> StoreUnavailableError:
+    """The database does not answer."""
+    return StoreUnavailableError("runs and keys cannot be reached; try again later")
+
+
+def _allowed(routes: Sequence[APIRoute], path: str) -> str:
     """All methods of a path; the framework names those of its first route only."""
-    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
     return ", ".join(sorted(methods))
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def _http_error(routes: Sequence[APIRoute], request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     status = HTTPStatus(error.status_code)
     name = status.phrase.lower().replace(" ", "-")
     problem = Problem(type=problem_type(name), title=status.phrase, status=status.value, detail=status.description)
     headers = dict(error.headers or {})
     if status is HTTPStatus.METHOD_NOT_ALLOWED:
-        headers["Allow"] = _allowed(request.url.path) or headers.get("Allow", "")
+        headers["Allow"] = _allowed(routes, request.url.path) or headers.get("Allow", "")
     return problem_response(problem, headers)
 
 
@@ -63,13 +68,13 @@ async def _parameter_error(_: Request, error: Exception) -> Response:
 async def _store_error(request: Request, error: Exception) -> Response:
     _log.error("store unavailable", exc_info=error)
     retry = request.app.state.service.settings.retry_after
-    unavailable = StoreUnavailableError("runs and keys cannot be reached; try again later")
-    return problem_response(unavailable.problem(), {"Retry-After": str(retry)})
+    return problem_response(store_unavailable().problem(), {"Retry-After": str(retry)})
 
 
-def add_handlers(app: FastAPI) -> None:
-    """Register all of them."""
+def add_handlers(app: FastAPI, routers: Iterable[APIRouter]) -> None:
+    """Register all of them; the routers tell which methods a path has."""
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
     app.add_exception_handler(ServiceError, _service_error)
-    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(HTTPException, partial(_http_error, routes))
     app.add_exception_handler(RequestValidationError, _parameter_error)
     app.add_exception_handler(StoreError, _store_error)

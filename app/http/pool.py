@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from app.http.problems import OverloadedError, TooManyRequestsError
 
-__all__ = ["WorkPool"]
+__all__ = ["WorkPool", "key_is_busy", "queue_is_full"]
 
 T = TypeVar("T")
 
@@ -53,12 +53,11 @@ class WorkPool:
         if self.draining:
             raise OverloadedError("the service is shutting down", headers=self._retry)
         if self.admitted >= self._limit:
-            raise OverloadedError("too many requests are waiting; try again later", headers=self._retry)
+            raise queue_is_full(self._retry)
         if self._bytes and self._bytes + size > self._budget:
             raise OverloadedError("too many bytes are under way; try again later", headers=self._retry)
         if owner is not None and self._owners[owner] >= self._per_owner:
-            detail = f"this key has {self._per_owner} requests under way; try again later"
-            raise TooManyRequestsError(detail, headers=self._retry)
+            raise key_is_busy(self._per_owner, self._retry)
         self.admitted += 1
         self._bytes += size
         if owner is not None:
@@ -83,3 +82,13 @@ class WorkPool:
         """Take no more, finish what was accepted."""
         self.draining = True
         self._executor.shutdown(wait=True)
+
+
+def queue_is_full(headers: dict[str, str] | None = None) -> OverloadedError:
+    """As many requests wait as may."""
+    return OverloadedError("too many requests are waiting; try again later", headers=headers)
+
+
+def key_is_busy(limit: int, headers: dict[str, str] | None = None) -> TooManyRequestsError:
+    """This key has as many requests under way as it may."""
+    return TooManyRequestsError(f"this key has {limit} requests under way; try again later", headers=headers)

@@ -9,7 +9,7 @@ from fastapi.security import APIKeyHeader
 from app.http.gate import Service
 from app.http.problems import UnauthorisedError
 
-__all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "STUDIO_POLICY", "Owner"]
+__all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "STUDIO_POLICY", "Owner", "unknown_key"]
 
 KEY_HEADER = "X-API-Key"
 # The owner of everything when no key is asked for.
@@ -48,8 +48,13 @@ async def find_owner(request: Request, key: Annotated[str | None, Security(_head
         owner = service.keys.remembered(key) or await asyncio.to_thread(service.keys.owner_of, key)
         if owner is not None:
             return owner
+    raise unknown_key()
+
+
+def unknown_key() -> UnauthorisedError:
+    """No key was sent, or none that is known."""
     detail = f"send a known key in the header {KEY_HEADER}"
-    raise UnauthorisedError(detail, headers={"WWW-Authenticate": f'ApiKey header="{KEY_HEADER}"'})
+    return UnauthorisedError(detail, headers={"WWW-Authenticate": f'ApiKey header="{KEY_HEADER}"'})
 
 
 Owner = Annotated[str, Depends(find_owner)]

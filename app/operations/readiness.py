@@ -8,7 +8,7 @@ from app.plans.planning import make_plan
 from app.plans.request import EXAMPLE, PlanRequest
 from app.store import StoreError
 
-__all__ = ["assess", "warm_up"]
+__all__ = ["assess", "exposition", "warm_up"]
 
 _log = logging.getLogger("fedsift")
 
@@ -16,7 +16,7 @@ _log = logging.getLogger("fedsift")
 def assess(service: Service) -> Readiness:
     """Ask the store, look at the pool."""
     try:
-        workers = service.validations.live_workers(service.settings.worker_timeout)
+        workers = service.live_workers()
         store = True
     except StoreError:
         workers = 0
@@ -32,6 +32,11 @@ def assess(service: Service) -> Readiness:
         validations="unavailable" if not store else "ok" if workers else "no_workers",
         workers=workers,
     )
+
+
+def exposition(service: Service) -> bytes:
+    """The metrics in Prometheus' exposition format; those of validations are read from the store."""
+    return service.metrics.text()
 
 
 def warm_up(service: Service) -> None:

@@ -1,12 +1,12 @@
 """Health, readiness and metrics."""
 
-import asyncio
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 
-from app.operations.readiness import assess
+from app.http.gate import look_up
+from app.operations.readiness import assess, exposition
 from app.operations.schemas import Health, Readiness
 
 __all__ = ["router"]
@@ -28,7 +28,7 @@ async def get_health() -> Health:
 )
 async def get_readiness(request: Request, response: Response) -> Readiness:
     """Whether the store and the validation queue work, the solver is loaded and the service is not shutting down."""
-    found = await asyncio.to_thread(assess, request.app.state.service)
+    found = await look_up(request, assess)
     response.status_code = 200 if found.ready else 503
     return found
 
@@ -41,5 +41,5 @@ async def get_readiness(request: Request, response: Response) -> Readiness:
 )
 async def get_metrics(request: Request) -> Response:
     """The exposition format."""
-    text = await asyncio.to_thread(request.app.state.service.metrics.text)  # it asks the store
+    text = await look_up(request, exposition)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

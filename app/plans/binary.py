@@ -21,11 +21,13 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from starlette.responses import Response
 
+from app.http.answers import encoded, new_id
 from app.http.gate import Service
 from app.http.problems import InvalidRequestError, MalformedError, TooLargeError
+from app.plans.accounting import counted
+from app.plans.answer import BinarySummary
 from app.plans.planning import PlanResult, make_plan
-from app.plans.request import BinaryParameters, BinarySummary
-from app.plans.service import counted, encoded, new_id
+from app.plans.request import BinaryParameters
 from app.wire.network import checked
 from app.wire.pointers import located
 from solver import Devices, Links, Network
@@ -39,7 +41,7 @@ _KNOWN = {*_NEEDED, "label_counts", "format"}
 _BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
-def answer_binary_plan(service: Service, body: bytes) -> Response:
+def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
     """Read the archive, plan, write one."""
     begin = perf_counter()
     arrays = read_arrays(body, service.settings.binary_limit)

@@ -168,7 +168,9 @@ def _keep_limits(query: PlanQuery, n_links: int, steps: int) -> None:
     if n_links * steps > query.max_transfers:
         raise InvalidRequestError.at("/horizon", f"{n_links} links over {steps} steps are too large an answer")
     if query.solver == "cvxpy" and n_links > query.max_reference_links:
-        raise InvalidRequestError.at("/solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}")
+        raise InvalidRequestError.at(
+            "/solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}"
+        )
 
 
 def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:

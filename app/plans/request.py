@@ -1,38 +1,30 @@
-"""Plans over the wire."""
+"""Plans as they are asked for."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from app.http.problems import InvalidRequestError
-from app.plans.planning import PlanQuery, PlanResult
-from app.plans.trace import PickOut
+from app.plans.planning import PlanQuery
 from app.settings import Settings
-from app.wire.base import AnswerModel, Indices, Measure, Optional, RequestModel
+from app.wire.base import Indices, Measure, Optional, RequestModel
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
-from solver import Change, GradientModel, Network, Schedule, StepPlan, reference
+from solver import Change, GradientModel, Network, Schedule, reference
 
 __all__ = [
+    "EXAMPLE",
     "BinaryParameters",
-    "BinarySummary",
     "ChangeIn",
     "GradientIn",
-    "PlanOut",
     "PlanParameters",
     "PlanRequest",
-    "PlanSummary",
     "RunRequest",
-    "StepOut",
-    "Transfers",
     "merged",
-    "summary",
 ]
-
-PlanStatus = Literal["optimal", "feasible", "time_limit"]
 
 EXAMPLE: dict[str, Any] = {
     "network": {
@@ -183,158 +175,7 @@ class PlanRequest(RunRequest):
     keep: Annotated[bool, Field(description="Keep the plan, to be shown and validated later by its id.")] = False
 
 
-class Transfers(AnswerModel):
-    """Transfer j moves the share fraction[j] of source[j]'s data to target[j]."""
-
-    source: list[int]
-    target: list[int]
-    fraction: list[float]
-    datapoints: list[float]
-
-
-class StepOut(AnswerModel):
-    """One step of a plan."""
-
-    step: int
-    transfers: Optional[Transfers] = Field(None, description="With output `links`.")
-    matrix: Optional[list[list[float]]] = Field(None, description="Φ(t), with output `matrix`.")
-    sampled_data: list[float] = Field(description="D_i(t) after this step, in the order of `sampled`.")
-    received: list[float] = Field(description="Useful datapoints received, in the order of `sampled`.")
-    objective: float
-    sampling_term: float = Field(description="Term (a): what not training on the unsampled devices' data costs.")
-    statistical_term: float = Field(description="Term (b): what the sampled devices' finite data costs.")
-    gradient_norm: float
-    relative_gap: float
-    max_violation: float
-    status: PlanStatus
-
-    @classmethod
-    def from_domain(cls, step: StepPlan, output: str, n_devices: int) -> "StepOut":
-        """One step; its numbers are the solver's and need no validation."""
-        dense = output == "matrix"
-        return cls.model_construct(
-            step=step.step,
-            transfers=None
-            if dense
-            else Transfers.model_construct(
-                source=step.source.tolist(),
-                target=step.target.tolist(),
-                fraction=step.fraction.tolist(),
-                datapoints=step.datapoints.tolist(),
-            ),
-            matrix=step.matrix(n_devices).tolist() if dense else None,
-            sampled_data=step.sampled_data.tolist(),
-            received=step.received.tolist(),
-            objective=step.objective,
-            sampling_term=step.sampling_term,
-            statistical_term=step.statistical_term,
-            gradient_norm=step.gradient_norm,
-            relative_gap=step.relative_gap,
-            max_violation=step.max_violation,
-            status=cast("PlanStatus", step.status.value),
-        )
-
-
-class PlanSummary(AnswerModel):
-    """What a plan, or a period of one, comes to; means and worst values are over its steps."""
-
-    sampled: list[int] = Field(description="In the order of choice.")
-    scores: list[float] = Field(
-        description="The sampler's, in the order of `sampled`; empty where it chose nothing: for a fixed set, and in a "
-        "run's later periods."
-    )
-    trace: Optional[list[PickOut]] = Field(
-        None, description="Why each was picked, in the order of `sampled`; absent where the sampler does not tell."
-    )
-    status: PlanStatus
-    objective: float
-    sampling_term: float
-    statistical_term: float
-    relative_gap: float
-    max_violation: float
-    timing_ms: dict[str, float]
-    steps: list[StepOut]
-
-
-class PlanOut(PlanSummary):
-    """A plan that proves itself: `relative_gap` and `max_violation` are recomputed from the request."""
-
-    kind: Literal["plan"]
-    id: str
-
-    @classmethod
-    def from_domain(cls, plan_id: str, result: PlanResult, output: str) -> "PlanOut":
-        """The plan in the asked form."""
-        return cls.model_construct(id=plan_id, kind="plan", **summary(result, output))
-
-
-def summary(result: PlanResult, output: str) -> dict[str, Any]:
-    """The fields of `PlanSummary`."""
-    plan = result.plan
-    return {
-        "sampled": plan.sampled.tolist(),
-        "scores": result.scores.tolist(),
-        "trace": [PickOut.from_domain(pick) for pick in result.trace] or None,
-        "status": plan.status.value,
-        "objective": plan.objective,
-        "sampling_term": plan.sampling_term,
-        "statistical_term": plan.statistical_term,
-        "relative_gap": plan.relative_gap,
-        "max_violation": plan.max_violation,
-        "timing_ms": _milliseconds(result),
-        "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
-    }
-
-
-def _milliseconds(result: PlanResult) -> dict[str, float]:
-    return {name: round(1000 * seconds, 3) for name, seconds in result.seconds.items()}
-
-
 class BinaryParameters(PlanParameters):
     """The parameters in a binary request: its answer has arrays of transfers, never matrices."""
 
     output: Literal["links"] = "links"
-
-
-class BinaryStep(AnswerModel):
-    """What a binary answer says of a step outside its arrays."""
-
-    step: int
-    objective: float
-    sampling_term: float
-    statistical_term: float
-    gradient_norm: float
-    relative_gap: float
-    max_violation: float
-    status: PlanStatus
-
-
-class BinarySummary(AnswerModel):
-    """What a binary answer says outside its arrays."""
-
-    id: str
-    status: PlanStatus
-    objective: float
-    sampling_term: float
-    statistical_term: float
-    relative_gap: float
-    max_violation: float
-    timing_ms: dict[str, float]
-    steps: list[BinaryStep]
-
-    @classmethod
-    def from_domain(cls, plan_id: str, result: PlanResult) -> "BinarySummary":
-        """All but the arrays."""
-        names = ("objective", "sampling_term", "statistical_term", "relative_gap", "max_violation")
-        per_step = ("step", *names, "gradient_norm")
-        plan = result.plan
-        return cls(
-            id=plan_id,
-            status=cast("PlanStatus", plan.status.value),
-            timing_ms=_milliseconds(result),
-            steps=[
-                BinaryStep(status=cast("PlanStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
-                for step in plan.steps
-            ],
-            **{name: getattr(plan, name) for name in names},
-        )

@@ -1,7 +1,5 @@
-"""POST /v1/plans."""
+"""/v1/plans: plans and diagnoses."""
 
-import asyncio
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -9,13 +7,14 @@ from fastapi.responses import Response
 from pydantic import Field
 from starlette.convertors import Convertor, register_url_convertor
 
-from app.http.gate import Service, process
+from app.http.described import JSON_BODY, NO_KEY, NO_STORE, body_problems, problems, reads
+from app.http.gate import look_up, process
+from app.http.problems import InvalidRequestError, NotFoundError
 from app.http.security import Owner
-from app.openapi.document import problems, reads
+from app.plans import service
+from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.binary import NPZ, answer_binary_plan
-from app.plans.diagnosis_answer import DiagnosisOut
-from app.plans.request import PlanOut, PlanRequest
-from app.plans.service import answer_plan, delete_plan, get_plan
+from app.plans.request import PlanRequest
 
 __all__ = ["router"]
 
@@ -43,6 +42,9 @@ _BYTES = {"type": "string", "format": "binary"}
 _ARCHIVE: dict[int | str, dict[str, Any]] = {
     200: {"description": "An archive of plain arrays.", "content": {NPZ: {"schema": _BYTES}}}
 }
+_TOO_MANY = InvalidRequestError.at("/sample_size", "must be at most the number of devices, 3")
+_ARCHIVE_BODY = body_problems("the body is not an archive of plain arrays", NPZ)
+_KEPT = problems(NO_KEY, NotFoundError("you have kept no plan of this id"), NO_STORE)
 
 
 @router.post(
@@ -51,13 +53,12 @@ _ARCHIVE: dict[int | str, dict[str, Any]] = {
     summary="Choose devices and plan their offloading",
     response_model=PlanOrDiagnosis,
     response_description="The plan; with `dry_run`, the diagnosis.",
-    responses=problems(400, 401, 408, 413, 415, 422, 429, 503),
+    responses=problems(*JSON_BODY, _TOO_MANY),
     openapi_extra=reads(PlanRequest),
 )
 async def create_plan(request: Request, owner: Owner) -> Response:
     """Sample devices, then solve the offloading of every step; the answer carries its own certificate."""
-    service: Service = request.app.state.service
-    return await process(request, owner, partial(answer_plan, service, owner))
+    return await process(request, owner, service.answer_plan)
 
 
 @router.post(
@@ -65,14 +66,12 @@ async def create_plan(request: Request, owner: Owner) -> Response:
     operation_id="createBinaryPlan",
     summary="The same for large networks, as .npz archives",
     response_class=Response,
-    responses={**_ARCHIVE, **problems(400, 401, 408, 413, 415, 422, 429, 503)},
+    responses={**_ARCHIVE, **problems(*_ARCHIVE_BODY, _TOO_MANY)},
     openapi_extra={"requestBody": {"required": True, "content": {NPZ: {"schema": _BYTES}}}},
 )
 async def create_binary_plan(request: Request, owner: Owner) -> Response:
     """Arrays in, arrays out; docs/api.md names them."""
-    service: Service = request.app.state.service
-    work = partial(answer_binary_plan, service)
-    return await process(request, owner, work, content_type=NPZ, limit=service.settings.binary_limit)
+    return await process(request, owner, answer_binary_plan, content_type=NPZ)
 
 
 @router.get(
@@ -80,11 +79,11 @@ async def create_binary_plan(request: Request, owner: Owner) -> Response:
     operation_id="getPlan",
     summary="A kept plan once more",
     response_model=PlanOut,
-    responses=problems(401, 404, 422, 503),
+    responses=_KEPT,
 )
 async def get_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> Response:
     """What was answered, byte for byte, if it was asked for with `keep`."""
-    return await asyncio.to_thread(get_plan, request.app.state.service, owner, plan_id)
+    return await look_up(request, service.get_plan, owner, plan_id)
 
 
 @router.delete(
@@ -92,8 +91,8 @@ async def get_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> Resp
     status_code=204,
     operation_id="deletePlan",
     summary="Forget a kept plan",
-    responses=problems(401, 404, 422, 503),
+    responses=_KEPT,
 )
 async def delete_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> None:
     """Validations of it go on."""
-    await asyncio.to_thread(delete_plan, request.app.state.service, owner, plan_id)
+    await look_up(request, service.delete_plan, owner, plan_id)

@@ -1,27 +1,21 @@
-"""The work behind POST /v1/plans: from bytes to an answer, in a thread of the pool."""
+"""The work behind /v1/plans: from bytes to an answer."""
 
-import math
-import secrets
 from time import perf_counter
 
-from pydantic import BaseModel
 from starlette.responses import Response
 
+from app.http.answers import encoded, new_id
 from app.http.gate import JSON, Service
-from app.http.problems import InvalidRequestError, NotFoundError
+from app.http.problems import NotFoundError
+from app.plans.accounting import counted
+from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.diagnosis import diagnose
-from app.plans.diagnosis_answer import DiagnosisOut
-from app.plans.planning import PlanResult, make_plan
-from app.plans.request import PlanOut, PlanRequest
+from app.plans.planning import make_plan
+from app.plans.request import PlanRequest
 from app.plans.store import KeptPlan, PlanStore
 from app.wire.arrays import read_model
 
-__all__ = ["answer_plan", "counted", "delete_plan", "encoded", "get_plan", "new_id"]
-
-
-def new_id(kind: str) -> str:
-    """An id nobody can guess: 128 random bits."""
-    return f"{kind}_{secrets.token_hex(16)}"
+__all__ = ["answer_plan", "delete_plan", "get_plan"]
 
 
 def answer_plan(service: Service, owner: str, body: bytes) -> Response:
@@ -44,31 +38,15 @@ def get_plan(service: Service, owner: str, plan_id: str) -> Response:
     """A kept plan once more, byte for byte."""
     kept = PlanStore(service.store).find(owner, plan_id)
     if kept is None:
-        raise NotFoundError("you have kept no plan of this id")
+        raise _not_found()
     return Response(kept.answer, media_type=JSON)
 
 
 def delete_plan(service: Service, owner: str, plan_id: str) -> None:
     """Forget a kept plan."""
     if not PlanStore(service.store).delete(owner, plan_id):
-        raise NotFoundError("you have kept no plan of this id")
+        raise _not_found()
 
 
-def counted(service: Service, result: PlanResult, parsed: float) -> PlanResult:
-    """The result with the time of parsing, and counted in the metrics."""
-    plan = result.plan
-    objective, gap = plan.objective, plan.relative_gap
-    if objective is None or gap is None or not math.isfinite(objective + gap):
-        raise InvalidRequestError.at("/network", "its numbers are too far apart to compute with")
-    result = PlanResult(plan, result.state, result.scores, {"parse": parsed, **result.seconds}, result.trace)
-    service.metrics.stages(result.seconds)
-    service.metrics.plan(plan.status.value, gap)
-    return result
-
-
-def encoded(service: Service, answer: BaseModel) -> bytes:
-    """The answer as JSON; absent fields are left out."""
-    begin = perf_counter()
-    text = answer.__pydantic_serializer__.to_json(answer, exclude_none=True)
-    service.metrics.stages({"encode": perf_counter() - begin})
-    return text
+def _not_found() -> NotFoundError:
+    return NotFoundError("you have kept no plan of this id")

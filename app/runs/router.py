@@ -1,17 +1,16 @@
 """/v1/runs: the closed loop."""
 
-import asyncio
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from app.http.gate import Service, process
+from app.http.described import JSON_BODY, NO_KEY, NO_STORE, problems, reads
+from app.http.gate import look_up, process
+from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
-from app.openapi.document import problems, reads
 from app.plans.request import RunRequest
-from app.runs import service as runs
+from app.runs import service
 from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
 
 __all__ = ["router"]
@@ -23,6 +22,14 @@ Number = Annotated[int, Path(ge=0, lt=2**31, description="k; 0 is the first peri
 Limit = Annotated[int, Query(ge=1, le=1000, description="Runs on a page.")]
 After = Annotated[str, Query(pattern="^(run_[0-9a-f]{32})?$", description="`next` of the page before.")]
 
+_NO_RUN = NotFoundError("you have no run of this id")
+_NO_ID = InvalidRequestError.at("/path/run_id", "String should match pattern '^run_[0-9a-f]{32}$'")
+_ONE_RUN = problems(NO_KEY, _NO_RUN, _NO_ID, NO_STORE)
+_EMPTY_PAGE = InvalidRequestError.at("/query/limit", "Input should be greater than or equal to 1")
+_TOO_MANY = InvalidRequestError.at("/sample_size", "must be at most the number of devices, 3")
+_NEGATIVE = InvalidRequestError.at("/gradient_norm", "Input should be greater than or equal to 0")
+_ANSWERED = ConflictError("aggregation 1 was answered for another body")
+
 
 @router.post(
     "",
@@ -30,13 +37,12 @@ After = Annotated[str, Query(pattern="^(run_[0-9a-f]{32})?$", description="`next
     operation_id="createRun",
     summary="Start a run and plan its first period",
     response_model=PeriodOut,
-    responses=problems(400, 401, 408, 413, 415, 422, 429, 503),
+    responses=problems(*JSON_BODY, _TOO_MANY),
     openapi_extra=reads(RunRequest),
 )
 async def create_run(request: Request, owner: Owner) -> Response:
     """Plan steps 1..τ only, and keep the state for the aggregations to come."""
-    service: Service = request.app.state.service
-    return await process(request, owner, partial(runs.create_run, service, owner))
+    return await process(request, owner, service.create_run)
 
 
 @router.get(
@@ -44,17 +50,17 @@ async def create_run(request: Request, owner: Owner) -> Response:
     operation_id="listRuns",
     summary="List runs",
     response_model_exclude_none=True,
-    responses=problems(401, 422, 503),
+    responses=problems(NO_KEY, _EMPTY_PAGE, NO_STORE),
 )
 async def list_runs(request: Request, owner: Owner, limit: Limit = 100, after: After = "") -> RunList:
     """The caller's runs, oldest first."""
-    return await asyncio.to_thread(runs.list_runs, request.app.state.service, owner, limit, after or None)
+    return await look_up(request, service.list_runs, owner, limit, after or None)
 
 
-@router.get("/{run_id}", operation_id="getRun", summary="Where a run stands", responses=problems(401, 404, 422, 503))
+@router.get("/{run_id}", operation_id="getRun", summary="Where a run stands", responses=_ONE_RUN)
 async def get_run(request: Request, owner: Owner, run_id: RunId) -> RunOut:
     """How far a run has been planned."""
-    return await asyncio.to_thread(runs.get_run, request.app.state.service, owner, run_id)
+    return await look_up(request, service.get_run, owner, run_id)
 
 
 @router.delete(
@@ -62,11 +68,11 @@ async def get_run(request: Request, owner: Owner, run_id: RunId) -> RunOut:
     status_code=204,
     operation_id="deleteRun",
     summary="Forget a run",
-    responses=problems(401, 404, 422, 503),
+    responses=_ONE_RUN,
 )
 async def delete_run(request: Request, owner: Owner, run_id: RunId) -> None:
     """Delete a run with all its periods."""
-    await asyncio.to_thread(runs.delete_run, request.app.state.service, owner, run_id)
+    await look_up(request, service.delete_run, owner, run_id)
 
 
 @router.post(
@@ -74,13 +80,12 @@ async def delete_run(request: Request, owner: Owner, run_id: RunId) -> None:
     operation_id="aggregate",
     summary="Report an aggregation and plan the next period",
     response_model=PeriodOut,
-    responses=problems(400, 401, 404, 408, 409, 413, 415, 422, 429, 503),
+    responses=problems(*JSON_BODY, _NO_RUN, _ANSWERED, _NEGATIVE),
     openapi_extra=reads(AggregationRequest),
 )
 async def aggregate(request: Request, owner: Owner, run_id: RunId) -> Response:
     """Plan the steps after aggregation k. The same body again replays the same answer."""
-    service: Service = request.app.state.service
-    return await process(request, owner, partial(runs.aggregate, service, owner, run_id))
+    return await process(request, owner, service.aggregate, run_id)
 
 
 @router.get(
@@ -88,8 +93,8 @@ async def aggregate(request: Request, owner: Owner, run_id: RunId) -> Response:
     operation_id="getAggregation",
     summary="The answer to an aggregation once more",
     response_model=PeriodOut,
-    responses=problems(401, 404, 422, 503),
+    responses=_ONE_RUN,
 )
 async def get_aggregation(request: Request, owner: Owner, run_id: RunId, aggregation: Number) -> Response:
     """What was answered, byte for byte; 0 is the first period."""
-    return await asyncio.to_thread(runs.get_period, request.app.state.service, owner, run_id, aggregation)
+    return await look_up(request, service.get_period, owner, run_id, aggregation)

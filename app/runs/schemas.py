@@ -5,8 +5,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from app.plans.answer import PlanSummary, summary
 from app.plans.planning import PlanResult
-from app.plans.request import ChangeIn, PlanSummary, summary
+from app.plans.request import ChangeIn
 from app.runs.store import RunRecord
 from app.wire.base import AnswerModel, Measure, Optional, RequestModel
 

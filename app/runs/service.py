@@ -12,11 +12,12 @@ from time import perf_counter
 
 from starlette.responses import Response
 
+from app.http.answers import encoded, new_id, page
 from app.http.gate import JSON, Service
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
+from app.plans.accounting import counted
 from app.plans.planning import make_plan, solve_period
 from app.plans.request import RunRequest
-from app.plans.service import counted, encoded, new_id
 from app.runs.history import run_query
 from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
 from app.runs.store import PeriodRecord, RunRecord, RunStore
@@ -110,8 +111,8 @@ def get_period(service: Service, owner: str, run_id: str, aggregation: int) -> R
 def list_runs(service: Service, owner: str, limit: int, after: str | None) -> RunList:
     """A page of the owner's runs."""
     found = RunStore(service.store).page(owner, limit + 1, after)
-    page = [RunOut.from_domain(run, last) for run, last in found[:limit]]
-    return RunList.model_construct(runs=page, next=page[-1].id if len(found) > limit else None)
+    shown, more = page([RunOut.from_domain(run, last) for run, last in found], limit)
+    return RunList.model_construct(runs=shown, next=more)
 
 
 def delete_run(service: Service, owner: str, run_id: str) -> None:

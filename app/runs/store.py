@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from app.store import Store
 from app.store.database import GoneError, ReadTransaction, Transaction
+from app.store.paging import owned_page
 
 __all__ = ["PeriodRecord", "RunHistory", "RunRecord", "RunStore"]
 
@@ -99,13 +100,9 @@ class RunStore:
 
     def page(self, owner: str, limit: int, after: str | None) -> list[tuple[RunRecord, int]]:
         """The owner's runs with their last answered aggregations, oldest first, from the one after `after` on."""
-        sql = f"SELECT {_RUN} FROM runs WHERE owner = ?"  # noqa: S608 - constants
-        parameters: list[object] = [owner]
-        if after is not None:
-            sql += " AND (created_at, id) > (SELECT created_at, id FROM runs WHERE id = ? AND owner = ?)"
-            parameters += [after, owner]
         with self._store.read() as t:
-            runs = [RunRecord(*row) for row in t.rows(f"{sql} ORDER BY created_at, id LIMIT ?", *parameters, limit)]
+            rows = owned_page(t, "runs", _RUN, owner, limit=limit, after=after)
+            runs = [RunRecord(*row) for row in rows]
             last = _last_aggregations(t, [run.id for run in runs])
         return [(run, last.get(run.id, 0)) for run in runs]
 

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
+from app.http.described import NO_KEY, problems
 from app.http.security import Owner
-from app.openapi.document import problems
 from app.samplers.schemas import SamplerList
 
 __all__ = ["router"]
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1/samplers", tags=["plans"])
     operation_id="listSamplers",
     summary="What can be asked for",
     response_model_exclude_none=True,
-    responses=problems(401),
+    responses=problems(NO_KEY),
 )
 async def list_samplers(owner: Owner) -> SamplerList:  # noqa: ARG001 - a key is asked for here too
     """The samplers by name, and which is the default."""

@@ -1,6 +1,6 @@
 """Validations in numbers, read from the store whenever somebody looks."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -16,9 +16,9 @@ _STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 class JobNumbers(Collector):
     """Gauges over the whole store, whichever process is asked; none while the store is away."""
 
-    def __init__(self, store: Store, worker_timeout: float) -> None:
+    def __init__(self, store: Store, live_workers: Callable[[], int]) -> None:
         self._validations = ValidationStore(store)
-        self._timeout = worker_timeout
+        self._live_workers = live_workers
 
     def describe(self) -> list[GaugeMetricFamily]:
         """Known beforehand, so that registering does not ask the store."""
@@ -28,7 +28,7 @@ class JobNumbers(Collector):
         """Ask the store."""
         try:
             whole, parts = self._validations.counts()
-            workers = self._validations.live_workers(self._timeout)
+            workers = self._live_workers()
         except StoreError:
             return
         by_state, depth, alive = _families()

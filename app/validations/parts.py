@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from app.store import Store
-from app.validations.records import add_event, settle
+from app.validations.records import OPEN_STATES, add_event, settle
 
 __all__ = ["Claim", "PartStore", "Ticket", "Turn"]
 
@@ -207,3 +207,13 @@ class PartStore:
         with self._store.write() as t:
             for ticket in tickets:
                 t.change("UPDATE validation_parts SET forgotten = 1 WHERE id = ?", ticket.part_id)
+
+    def delete_ended(self, *, older_than: float, kept_of_owner: int) -> int:
+        """Delete ended validations beyond the retention limits, once the queue has forgotten their parts."""
+        ended = f"state NOT IN {OPEN_STATES} AND NOT EXISTS (SELECT 1 FROM validation_parts p WHERE "  # noqa: S608
+        ended += "p.validation_id = validations.id AND p.forgotten = 0)"
+        later = "SELECT COUNT(*) FROM validations v WHERE v.owner = validations.owner AND v.finished_at IS NOT NULL "
+        later += "AND (v.created_at, v.id) > (validations.created_at, validations.id)"
+        sql = f"DELETE FROM validations WHERE {ended} AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"  # noqa: S608
+        with self._store.write() as t:
+            return t.change(sql, older_than, kept_of_owner)

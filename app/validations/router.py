@@ -1,16 +1,15 @@
 """/v1/validations: experiments as durable jobs."""
 
-import asyncio
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from app.http.gate import Service, process
+from app.http.described import JSON_BODY, NO_KEY, NO_STORE, problems, reads
+from app.http.gate import look_up, process
+from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
-from app.openapi.document import problems, reads
-from app.validations import service as validations
+from app.validations import service
 from app.validations.answer import ValidationList, ValidationOut
 from app.validations.request import ValidationRequest
 
@@ -51,6 +50,12 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     },
     204: {"description": "It has ended, and there is nothing to tell after that event."},
 }
+_NO_VALIDATION = NotFoundError("you have no validation of this id")
+_NO_ID = InvalidRequestError.at("/path/validation_id", "String should match pattern '^val_[0-9a-f]{32}$'")
+_ONE_VALIDATION = problems(NO_KEY, _NO_VALIDATION, _NO_ID, NO_STORE)
+_EMPTY_PAGE = InvalidRequestError.at("/query/limit", "Input should be greater than or equal to 1")
+_NO_ROUNDS = InvalidRequestError.at("/aggregations", "Input should be greater than or equal to 1")
+_USED_KEY = ConflictError("this Idempotency-Key was used with another body")
 
 
 @router.post(
@@ -59,13 +64,12 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     operation_id="createValidation",
     summary="Start an experiment",
     response_model=ValidationOut,
-    responses={202: {"headers": _PLACE}, **problems(400, 401, 408, 409, 413, 415, 422, 429, 503)},
+    responses={202: {"headers": _PLACE}, **problems(*JSON_BODY, _USED_KEY, _NO_ROUNDS)},
     openapi_extra=reads(ValidationRequest),
 )
 async def create_validation(request: Request, owner: Owner, key: Key = "") -> Response:
     """Train for real under several schemes, in a worker; `Location` says where to look for the result."""
-    service: Service = request.app.state.service
-    return await process(request, owner, partial(validations.create, service, owner, key))
+    return await process(request, owner, service.create, key)
 
 
 @router.get(
@@ -73,12 +77,11 @@ async def create_validation(request: Request, owner: Owner, key: Key = "") -> Re
     operation_id="listValidations",
     summary="List validations",
     response_model_exclude_none=True,
-    responses=problems(401, 422, 503),
+    responses=problems(NO_KEY, _EMPTY_PAGE, NO_STORE),
 )
 async def list_validations(request: Request, owner: Owner, limit: Limit = 100, after: After = "") -> ValidationList:
     """The caller's validations, oldest first."""
-    service: Service = request.app.state.service
-    return await asyncio.to_thread(validations.list_validations, service, owner, limit, after or None)
+    return await look_up(request, service.list_validations, owner, limit, after or None)
 
 
 @router.get(
@@ -86,11 +89,11 @@ async def list_validations(request: Request, owner: Owner, limit: Limit = 100, a
     operation_id="getValidation",
     summary="Where a validation stands, with its curves so far",
     response_model_exclude_none=True,
-    responses=problems(401, 404, 422, 503),
+    responses=_ONE_VALIDATION,
 )
 async def get_validation(request: Request, owner: Owner, validation_id: ValidationId) -> ValidationOut:
     """State, progress, estimated time left, and each scheme's results so far."""
-    return await asyncio.to_thread(validations.show, request.app.state.service, owner, validation_id)
+    return await look_up(request, service.show, owner, validation_id)
 
 
 @router.delete(
@@ -98,11 +101,11 @@ async def get_validation(request: Request, owner: Owner, validation_id: Validati
     operation_id="cancelValidation",
     summary="Cancel a validation at its next round",
     response_model_exclude_none=True,
-    responses=problems(401, 404, 422, 503),
+    responses=_ONE_VALIDATION,
 )
 async def cancel_validation(request: Request, owner: Owner, validation_id: ValidationId) -> ValidationOut:
     """What has been measured stays; an ended validation stays as it is."""
-    return await asyncio.to_thread(validations.cancel, request.app.state.service, owner, validation_id)
+    return await look_up(request, service.cancel, owner, validation_id)
 
 
 @router.get(
@@ -110,14 +113,13 @@ async def cancel_validation(request: Request, owner: Owner, validation_id: Valid
     operation_id="followValidation",
     summary="Follow a validation as server-sent events",
     response_class=StreamingResponse,
-    responses={**_STREAM, **problems(401, 404, 422, 503)},
+    responses={**_STREAM, **_ONE_VALIDATION},
 )
 async def follow_validation(
     request: Request, owner: Owner, validation_id: ValidationId, last_event_id: LastEvent = 0
 ) -> Response:
     """From the event after `Last-Event-ID` on; ends with the validation, or after a while: then come back."""
-    service: Service = request.app.state.service
-    if not await asyncio.to_thread(validations.open_stream, service, owner, validation_id, last_event_id):
+    if not await look_up(request, service.open_stream, owner, validation_id, last_event_id):
         return Response(status_code=204)  # what makes browsers stop coming back
-    stream = validations.follow(service, validation_id, last_event_id)
+    stream = service.follow(request.app.state.service, validation_id, last_event_id)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

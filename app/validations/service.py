@@ -10,9 +10,9 @@ from typing import Any
 
 from starlette.responses import Response
 
+from app.http.answers import encoded, new_id, page
 from app.http.gate import JSON, Service
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError, OverloadedError, TooManyRequestsError
-from app.plans.service import encoded, new_id
 from app.store import StoreError
 from app.validations.answer import (
     FailureOut,
@@ -25,7 +25,7 @@ from app.validations.records import EventRecord, ValidationRecord
 from app.validations.request import ValidationRequest
 from app.validations.results import estimated_seconds, scheme_results
 from app.validations.sources import Material, material
-from app.validations.store import NewPart, NewValidation
+from app.validations.store import NewPart, NewValidation, ValidationStore
 from app.wire.base import given
 
 __all__ = ["cancel", "create", "follow", "list_validations", "open_stream", "show"]
@@ -42,7 +42,7 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
     canonical = request.model_dump_json(exclude_unset=True).encode()
     found = material(service, owner, request)
     settings = service.settings
-    accepted = service.validations.add(
+    accepted = ValidationStore(service.store).add(
         NewValidation(
             id=new_id("val"),
             owner=owner,
@@ -100,8 +100,8 @@ def _parts(service: Service, request: ValidationRequest, found: Material) -> tup
 def show(service: Service, owner: str, validation_id: str) -> ValidationOut:
     """Where a validation stands, with the curves so far."""
     record = _find(service, owner, validation_id)
-    work = json.loads(service.validations.work(validation_id))
-    parts, rounds = service.validations.parts(validation_id)
+    work = json.loads(ValidationStore(service.store).work(validation_id))
+    parts, rounds = ValidationStore(service.store).parts(validation_id)
     left = estimated_seconds(parts, rounds) if record.state == "running" else None
     return ValidationOut(
         **_summary(record),
@@ -115,14 +115,14 @@ def show(service: Service, owner: str, validation_id: str) -> ValidationOut:
 
 def list_validations(service: Service, owner: str, limit: int, after: str | None) -> ValidationList:
     """A page of the owner's validations."""
-    found = service.validations.page(owner, limit + 1, after)
-    more = found[limit - 1].id if len(found) > limit else None
-    return ValidationList(validations=[ValidationSummary(**_summary(one)) for one in found[:limit]], **given(next=more))
+    found = ValidationStore(service.store).page(owner, limit + 1, after)
+    shown, more = page(found, limit)
+    return ValidationList(validations=[ValidationSummary(**_summary(one)) for one in shown], **given(next=more))
 
 
 def cancel(service: Service, owner: str, validation_id: str) -> ValidationOut:
     """Ask for a stop at the next round; an ended validation stays as it is."""
-    if service.validations.cancel(owner, validation_id) is None:
+    if ValidationStore(service.store).cancel(owner, validation_id) is None:
         raise _not_found()
     return show(service, owner, validation_id)
 
@@ -151,7 +151,7 @@ async def follow(service: Service, validation_id: str, after: int) -> AsyncItera
         yield b"retry: 1000\n\n"
         while not service.closing and time.monotonic() < deadline:
             try:
-                events = await asyncio.to_thread(service.validations.events, validation_id, after)
+                events = await asyncio.to_thread(ValidationStore(service.store).events, validation_id, after)
             except StoreError:
                 return  # the follower comes back with the last number it has seen
             for event in events:
@@ -175,7 +175,7 @@ def _encoded(event: EventRecord) -> bytes:
 
 
 def _find(service: Service, owner: str, validation_id: str) -> ValidationRecord:
-    record = service.validations.find(owner, validation_id)
+    record = ValidationStore(service.store).find(owner, validation_id)
     if record is None:
         raise _not_found()
     return record

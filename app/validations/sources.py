@@ -12,11 +12,9 @@ import numpy as np
 
 from app.http.gate import Service
 from app.http.problems import InfeasibleError, InvalidRequestError
-from app.plans.request import PlanRequest
-from app.plans.store import PlanStore
+from app.plans.kept import kept_plan
 from app.runs.history import planned_so_far
 from app.validations.request import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest
-from app.wire.arrays import read_model
 from app.wire.pointers import located
 from sampler import SamplingProblem, TooFewDevicesError
 from solver import Links, Schedule
@@ -99,14 +97,13 @@ def _resolve(service: Service, owner: str, request: ValidationRequest) -> Materi
 
 
 def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
-    kept = PlanStore(service.store).find(owner, plan_id)
-    if kept is None:
+    found = kept_plan(service, owner, plan_id)
+    if found is None:
         raise InvalidRequestError.at("/source/id", "you have kept no plan of this id; plans are kept with `keep`")
-    query = read_model(PlanRequest, kept.request).to_domain(service.settings)
-    answer = json.loads(kept.answer)
+    query, answer = found
     period = query.aggregation_period
     aggregations = max(1, math.ceil(query.horizon / period))
-    return Material(query.schedule, None, query.sample_size, aggregations, period, _script([answer]))
+    return Material(query.schedule, None, query.sample_size, aggregations, period, _script([json.loads(answer)]))
 
 
 def _of_run(service: Service, owner: str, source: RunSource) -> Material:

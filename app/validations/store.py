@@ -1,4 +1,4 @@
-"""Validations as callers see them: accepted, listed, cancelled, followed, forgotten."""
+"""Validations as callers see them: accepted, listed, cancelled, followed."""
 
 import time
 import zlib
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from app.store import Store
 from app.store.database import Transaction
+from app.store.paging import owned_page
 from app.validations.records import (
     OPEN_STATES,
     EventRecord,
@@ -128,13 +129,8 @@ class ValidationStore:
 
     def page(self, owner: str, limit: int, after: str | None) -> list[ValidationRecord]:
         """The owner's validations, oldest first, from the one after `after` on."""
-        sql = f"SELECT {_COLUMNS} FROM validations WHERE owner = ?"  # noqa: S608 - constants
-        parameters: list[object] = [owner]
-        if after is not None:
-            sql += " AND (created_at, id) > (SELECT created_at, id FROM validations WHERE id = ? AND owner = ?)"
-            parameters += [after, owner]
         with self._store.read() as t:
-            rows = t.rows(f"{sql} ORDER BY created_at, id LIMIT ?", *parameters, limit)
+            rows = owned_page(t, "validations", _COLUMNS, owner, limit=limit, after=after)
         return [ValidationRecord(*row) for row in rows]
 
     def parts(self, validation_id: str) -> tuple[list[PartRecord], list[RoundRecord]]:
@@ -181,23 +177,6 @@ class ValidationStore:
             whole: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validations GROUP BY state"))
             parts: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validation_parts GROUP BY state"))
         return whole, parts
-
-    def live_workers(self, timeout: float) -> int:
-        """How many workers have been heard of within the timeout, by the database's clock."""
-        sql = f"SELECT COUNT(*) FROM workers WHERE seen_at > {self._store.now} - ?"  # noqa: S608 - an expression
-        with self._store.read() as t:
-            ((count,),) = t.rows(sql, timeout)
-        return int(count)
-
-    def forget(self, *, older_than: float, kept_of_owner: int) -> int:
-        """Delete ended validations beyond the retention limits, if the queue has forgotten their parts."""
-        ended = f"state NOT IN {OPEN_STATES} AND NOT EXISTS (SELECT 1 FROM validation_parts p WHERE "  # noqa: S608
-        ended += "p.validation_id = validations.id AND p.forgotten = 0)"
-        later = "SELECT COUNT(*) FROM validations v WHERE v.owner = validations.owner AND v.finished_at IS NOT NULL "
-        later += "AND (v.created_at, v.id) > (validations.created_at, validations.id)"
-        sql = f"DELETE FROM validations WHERE {ended} AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"  # noqa: S608
-        with self._store.write() as t:
-            return t.change(sql, older_than, kept_of_owner)
 
 
 def _known(t: Transaction, new: NewValidation) -> Accepted | None:

@@ -41,6 +41,13 @@ class WorkerStore:
             rows = t.rows(f"SELECT id, host, pid, {self._store.now} - seen_at FROM workers")  # noqa: S608 - an expression
         return [WorkerRecord(*row) for row in rows]
 
+    def live(self, timeout: float) -> int:
+        """How many workers have sent a heartbeat within the timeout, in seconds."""
+        sql = f"SELECT COUNT(*) FROM workers WHERE seen_at > {self._store.now} - ?"  # noqa: S608 - an expression
+        with self._store.read() as t:
+            ((count,),) = t.rows(sql, timeout)
+        return int(count)
+
     def strike_off(self, worker_id: str) -> None:
         """A worker is dead, or has left."""
         with self._store.write() as t:

@@ -15,7 +15,6 @@ from pathlib import Path
 from app.settings import Settings
 from app.store import Store, StoreError
 from app.validations.parts import PartStore
-from app.validations.store import ValidationStore
 from app.worker.executor import Executor
 from app.worker.queue import JobQueue
 from app.worker.store import WorkerRecord, WorkerStore
@@ -56,7 +55,6 @@ class Upkeep:
     ) -> None:
         self._workers = WorkerStore(store)
         self._parts = PartStore(store)
-        self._validations = ValidationStore(store)
         self._jobs = jobs
         self._executor = executor
         self._idle_at: int | None = None
@@ -142,7 +140,7 @@ class Upkeep:
         ended = self._parts.to_forget(_FORGET_AFTER, 10 * _BATCH)
         self._jobs.forget(ended)
         self._parts.forgotten(ended)
-        self._validations.forget(
+        self._parts.delete_ended(
             older_than=86400 * self._settings.validation_days, kept_of_owner=self._settings.validations_kept
         )
 

@@ -97,7 +97,7 @@ def test_workers_beat_by_the_databases_clock(crew: Crew) -> None:
     assert workers.beat("one")
     (found,) = workers.all()
     assert 0 <= found.silent < 5
-    assert crew.validations.live_workers(10) == 1
-    assert crew.validations.live_workers(-1) == 0
+    assert workers.live(10) == 1
+    assert workers.live(-1) == 0
     workers.strike_off("one")
     assert not workers.beat("one")

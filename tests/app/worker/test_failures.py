@@ -159,13 +159,13 @@ def test_ended_validations_go_after_their_time_and_beyond_their_number(tmp_path:
         running = crew.submit("ours")
         for validation in made:
             crew.validations.cancel("local", validation)
-        assert crew.validations.forget(older_than=10, kept_of_owner=2) == 0  # the queue may still know them
+        assert parts.delete_ended(older_than=10, kept_of_owner=2) == 0  # the queue may still know them
         tickets: list[Ticket] = parts.to_forget(-1, 100)
         assert {ticket.part_id for ticket in tickets} == {f"{validation}-0000" for validation in made}
         parts.forgotten(tickets)
-        assert crew.validations.forget(older_than=10, kept_of_owner=2) == 3
+        assert parts.delete_ended(older_than=10, kept_of_owner=2) == 3
         assert [one.id for one in crew.validations.page("local", 10, None)] == [*made[3:], running]
-        assert crew.validations.forget(older_than=-1, kept_of_owner=2) == 2
+        assert parts.delete_ended(older_than=-1, kept_of_owner=2) == 2
         assert [one.id for one in crew.validations.page("local", 10, None)] == [running]
 
 

@@ -1,0 +1,254 @@
+"""Plans, and diagnoses of networks, as they are answered."""
+
+from typing import Any, Literal, cast
+
+from pydantic import Field
+
+from app.http.problems import ERROR_LIMIT
+from app.plans.diagnosis import Diagnosis
+from app.plans.planning import PlanResult
+from app.wire.base import AnswerModel, Optional
+from app.wire.problem import DeviceReason
+from sampler import Pick
+from solver import StepPlan
+
+__all__ = ["BinarySummary", "DiagnosisOut", "PickOut", "PlanOut", "PlanSummary", "StepOut", "Transfers", "summary"]
+
+PlanStatus = Literal["optimal", "feasible", "time_limit"]
+
+
+class PickOut(AnswerModel):
+    """One step of a sampler's search."""
+
+    device: int = Field(description="Who was picked.")
+    score: float
+    rule: str = Field(description="Which rule named the candidates.")
+    previous: Optional[int] = Field(None, description="The pick before it that the rule looks from.")
+    percentile: Optional[float] = Field(None, description="What the candidates reached, after any widening.")
+    threshold: Optional[float] = Field(None, description="The value at that percentile: datapoints, or dissimilarity.")
+    n_candidates: int = Field(description="How many the rule left to choose from.")
+    candidates: list[int] = Field(description="The best of them by score.")
+    candidate_scores: list[float]
+    tied: int = Field(description="How many had the highest score; chance decides among them.")
+
+    @classmethod
+    def from_domain(cls, pick: Pick) -> "PickOut":
+        """The sampler's record; its numbers need no validation."""
+        return cls.model_construct(**pick.to_dict())
+
+
+class Transfers(AnswerModel):
+    """Transfer j moves the share fraction[j] of source[j]'s data to target[j]."""
+
+    source: list[int]
+    target: list[int]
+    fraction: list[float]
+    datapoints: list[float]
+
+
+class StepOut(AnswerModel):
+    """One step of a plan."""
+
+    step: int
+    transfers: Optional[Transfers] = Field(None, description="With output `links`.")
+    matrix: Optional[list[list[float]]] = Field(None, description="Φ(t), with output `matrix`.")
+    sampled_data: list[float] = Field(description="D_i(t) after this step, in the order of `sampled`.")
+    received: list[float] = Field(description="Useful datapoints received, in the order of `sampled`.")
+    objective: float
+    sampling_term: float = Field(description="Term (a): what not training on the unsampled devices' data costs.")
+    statistical_term: float = Field(description="Term (b): what the sampled devices' finite data costs.")
+    gradient_norm: float
+    relative_gap: float
+    max_violation: float
+    status: PlanStatus
+
+    @classmethod
+    def from_domain(cls, step: StepPlan, output: str, n_devices: int) -> "StepOut":
+        """One step; its numbers are the solver's and need no validation."""
+        dense = output == "matrix"
+        return cls.model_construct(
+            step=step.step,
+            transfers=None
+            if dense
+            else Transfers.model_construct(
+                source=step.source.tolist(),
+                target=step.target.tolist(),
+                fraction=step.fraction.tolist(),
+                datapoints=step.datapoints.tolist(),
+            ),
+            matrix=step.matrix(n_devices).tolist() if dense else None,
+            sampled_data=step.sampled_data.tolist(),
+            received=step.received.tolist(),
+            objective=step.objective,
+            sampling_term=step.sampling_term,
+            statistical_term=step.statistical_term,
+            gradient_norm=step.gradient_norm,
+            relative_gap=step.relative_gap,
+            max_violation=step.max_violation,
+            status=cast("PlanStatus", step.status.value),
+        )
+
+
+class PlanSummary(AnswerModel):
+    """What a plan, or a period of one, comes to; means and worst values are over its steps."""
+
+    sampled: list[int] = Field(description="In the order of choice.")
+    scores: list[float] = Field(
+        description="The sampler's, in the order of `sampled`; empty where it chose nothing: for a fixed set, and in a "
+        "run's later periods."
+    )
+    trace: Optional[list[PickOut]] = Field(
+        None, description="Why each was picked, in the order of `sampled`; absent where the sampler does not tell."
+    )
+    status: PlanStatus
+    objective: float
+    sampling_term: float
+    statistical_term: float
+    relative_gap: float
+    max_violation: float
+    timing_ms: dict[str, float]
+    steps: list[StepOut]
+
+
+class PlanOut(PlanSummary):
+    """A plan that proves itself: `relative_gap` and `max_violation` are recomputed from the request."""
+
+    kind: Literal["plan"]
+    id: str
+
+    @classmethod
+    def from_domain(cls, plan_id: str, result: PlanResult, output: str) -> "PlanOut":
+        """The plan in the asked form."""
+        return cls.model_construct(id=plan_id, kind="plan", **summary(result, output))
+
+
+def summary(result: PlanResult, output: str) -> dict[str, Any]:
+    """The fields of `PlanSummary`."""
+    plan = result.plan
+    return {
+        "sampled": plan.sampled.tolist(),
+        "scores": result.scores.tolist(),
+        "trace": [PickOut.from_domain(pick) for pick in result.trace] or None,
+        "status": plan.status.value,
+        "objective": plan.objective,
+        "sampling_term": plan.sampling_term,
+        "statistical_term": plan.statistical_term,
+        "relative_gap": plan.relative_gap,
+        "max_violation": plan.max_violation,
+        "timing_ms": _milliseconds(result),
+        "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
+    }
+
+
+def _milliseconds(result: PlanResult) -> dict[str, float]:
+    return {name: round(1000 * seconds, 3) for name, seconds in result.seconds.items()}
+
+
+class BinaryStep(AnswerModel):
+    """What a binary answer says of a step outside its arrays."""
+
+    step: int
+    objective: float
+    sampling_term: float
+    statistical_term: float
+    gradient_norm: float
+    relative_gap: float
+    max_violation: float
+    status: PlanStatus
+
+
+class BinarySummary(AnswerModel):
+    """What a binary answer says outside its arrays."""
+
+    id: str
+    status: PlanStatus
+    objective: float
+    sampling_term: float
+    statistical_term: float
+    relative_gap: float
+    max_violation: float
+    timing_ms: dict[str, float]
+    steps: list[BinaryStep]
+
+    @classmethod
+    def from_domain(cls, plan_id: str, result: PlanResult) -> "BinarySummary":
+        """All but the arrays."""
+        names = ("objective", "sampling_term", "statistical_term", "relative_gap", "max_violation")
+        per_step = ("step", *names, "gradient_norm")
+        plan = result.plan
+        return cls(
+            id=plan_id,
+            status=cast("PlanStatus", plan.status.value),
+            timing_ms=_milliseconds(result),
+            steps=[
+                BinaryStep(status=cast("PlanStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
+                for step in plan.steps
+            ],
+            **{name: getattr(plan, name) for name in names},
+        )
+
+
+class DeviceGroup(AnswerModel):
+    """Some devices: how many, and the first of them."""
+
+    count: int
+    devices: list[int]
+
+    @classmethod
+    def of(cls, devices: list[int]) -> "DeviceGroup":
+        """All counted, few listed."""
+        return cls(count=len(devices), devices=devices[:ERROR_LIMIT])
+
+
+class Connectivity(AnswerModel):
+    """How the links hang together, directions aside."""
+
+    components: int
+    largest_component: int
+    isolated: DeviceGroup
+
+
+class TightBudgets(AnswerModel):
+    """Devices whose budgets let hardly any data move: under one percent of their own in a step."""
+
+    processing: DeviceGroup = Field(description="Eligible, but without room to process more.")
+    receiving: DeviceGroup = Field(description="Eligible, but may receive hardly anything.")
+    transmitting: DeviceGroup = Field(description="Have links, but cannot pay for sending along the cheapest.")
+
+
+class DiagnosisOut(AnswerModel):
+    """What a network is like, before anything is solved."""
+
+    kind: Literal["diagnosis"]
+    feasible: bool = Field(description="Whether as many devices can be sampled as were asked for.")
+    n_devices: int
+    n_links: int
+    eligible: int = Field(description="Devices that can be sampled.")
+    ineligible: int
+    obstacles: list[DeviceReason] = Field(description="Why the first ineligible devices are so.")
+    connectivity: Connectivity
+    tight: TightBudgets
+
+    @classmethod
+    def from_domain(cls, found: Diagnosis) -> "DiagnosisOut":
+        """The diagnosis, its lists capped."""
+        reasons = [DeviceReason(device=o.device, step=o.step, reason=o.reason) for o in found.obstacles[:ERROR_LIMIT]]
+        return cls(
+            kind="diagnosis",
+            feasible=found.feasible,
+            n_devices=found.n_devices,
+            n_links=found.n_links,
+            eligible=found.eligible,
+            ineligible=len(found.obstacles),
+            obstacles=reasons,
+            connectivity=Connectivity(
+                components=found.components,
+                largest_component=found.largest_component,
+                isolated=DeviceGroup.of(found.isolated),
+            ),
+            tight=TightBudgets(
+                processing=DeviceGroup.of(found.tight_processing),
+                receiving=DeviceGroup.of(found.tight_receiving),
+                transmitting=DeviceGroup.of(found.tight_transmitting),
+            ),
+        )

@@ -1,0 +1,17 @@
+"""Kept plans for other slices: what was asked for and what was answered."""
+
+from app.http.gate import Service
+from app.plans.planning import PlanQuery
+from app.plans.request import PlanRequest
+from app.plans.store import PlanStore
+from app.wire.arrays import read_model
+
+__all__ = ["kept_plan"]
+
+
+def kept_plan(service: Service, owner: str, plan_id: str) -> tuple[PlanQuery, bytes] | None:
+    """The query and the answer, byte for byte, of a plan that the owner kept; None if there is no such plan."""
+    kept = PlanStore(service.store).find(owner, plan_id)
+    if kept is None:
+        return None
+    return read_model(PlanRequest, kept.request).to_domain(service.settings), kept.answer

@@ -1,0 +1,172 @@
+"""Each example problem of the document is what the operation itself answers, word for word."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from fastapi import FastAPI
+
+from app.main import create_app
+from app.openapi.examples import REQUESTS
+from app.plans.binary import NPZ
+from app.settings import Settings
+
+DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs" / "openapi.json").read_text(encoding="utf-8"))
+NOBODYS = "0" * 32
+# How each operation is called so that one rule is broken.
+WRONG: dict[str, dict[str, Any]] = {
+    "createPlan": {"body": {**REQUESTS["createPlan"], "sample_size": 4}},
+    "createRun": {"body": {**REQUESTS["createRun"], "sample_size": 4}},
+    "aggregate": {"body": {"aggregation": 1, "gradient_norm": -1}},
+    "createValidation": {"body": {**REQUESTS["createValidation"], "aggregations": 0}},
+    "listRuns": {"query": "?limit=0"},
+    "listValidations": {"query": "?limit=0"},
+}
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(path, method, operation, status, id=f"{operation['operationId']}-{status}")
+        for path, methods in DOCUMENT["paths"].items()
+        for method, operation in methods.items()
+        for status, answer in operation["responses"].items()
+        if "application/problem+json" in answer.get("content", {})
+    ]
+
+
+class Caller:
+    """Calls one operation of an application in this process, each time in a way that is answered with a problem."""
+
+    def __init__(self, folder: Path, path: str, method: str, operation: dict[str, Any]) -> None:
+        self.folder = folder
+        self.path = path
+        self.method = method.upper()
+        self.name = operation["operationId"]
+        self.type = NPZ if self.name == "createBinaryPlan" else "application/json"
+        self.reads = "requestBody" in operation
+
+    async def provoke(self, status: str) -> httpx.Response:
+        provoked: httpx.Response = await getattr(self, f"provoke_{status}")()
+        return provoked
+
+    async def provoke_400(self) -> httpx.Response:
+        app = self.app()
+        return await self.send(app, self.method, await self.place(app), b"{")
+
+    async def provoke_401(self) -> httpx.Response:
+        return await self.call(self.app(auth="required"))
+
+    async def provoke_404(self) -> httpx.Response:
+        return await self.call(self.app(), content=json.dumps(REQUESTS.get(self.name, {})).encode())
+
+    async def provoke_408(self) -> httpx.Response:
+        async def slowly() -> AsyncIterator[bytes]:
+            yield b"{"
+            await asyncio.sleep(60)
+
+        answer = await self.call(self.app(body_timeout=0.05), content=slowly())
+        answer._content = answer.content.replace(b"within 0.05 seconds", b"within 30 seconds")
+        return answer
+
+    async def provoke_409(self) -> httpx.Response:
+        app = self.app()
+        if self.name == "createValidation":
+            headers = {"Idempotency-Key": "mine"}
+            await self.call(app, content=json.dumps(REQUESTS[self.name]).encode(), **headers)
+            other = {**REQUESTS[self.name], "seeds": [7]}
+            return await self.call(app, content=json.dumps(other).encode(), **headers)
+        place = await self.place(app)
+        for norm in (0.5, 0.6):
+            answer = await self.send(app, "POST", place, json.dumps({"aggregation": 1, "gradient_norm": norm}).encode())
+        return answer
+
+    async def provoke_413(self) -> httpx.Response:
+        return await self.call(self.app(), **{"Content-Length": str(2**40)})
+
+    async def provoke_415(self) -> httpx.Response:
+        return await self.call(self.app(), **{"Content-Type": "text/plain"})
+
+    async def provoke_422(self) -> httpx.Response:
+        app = self.app()
+        wrong = WRONG.get(self.name, {})
+        if self.name == "createBinaryPlan":
+            return await self.call(app, content=self.archive())
+        if "body" in wrong:
+            return await self.send(app, "POST", await self.place(app), json.dumps(wrong["body"]).encode())
+        if "query" in wrong:
+            return await self.send(app, self.method, self.path + wrong["query"])
+        path = self.path.replace("{run_id}", "no").replace("{validation_id}", "no").replace("{aggregation}", "1")
+        return await self.send(app, self.method, path)
+
+    async def provoke_429(self) -> httpx.Response:
+        app = self.app(auth="required", queue=100)
+        service = app.state.service
+        record, key = service.keys.create("mine")
+        with ExitStack() as stack:
+            for _ in range(service.settings.key_concurrency):
+                stack.enter_context(service.pool.admit(record.id, 0))
+            return await self.call(app, **{"X-API-Key": key})
+
+    async def provoke_503(self) -> httpx.Response:
+        if not self.reads:  # the store cannot be reached
+            return await self.call(self.app(database_url="sqlite:////dev/null/fedsift.db"))
+        app = self.app()
+        pool = app.state.service.pool
+        with ExitStack() as stack:
+            for _ in range(app.state.service.settings.queue + app.state.service.settings.threads):
+                stack.enter_context(pool.admit(None, 0))
+            return await self.call(app)
+
+    def app(self, **settings: Any) -> FastAPI:
+        chosen = {"auth": "off", "database_url": f"sqlite:///{self.folder}/fedsift.db", **settings}
+        return create_app(Settings(**chosen))
+
+    async def place(self, app: FastAPI) -> str:
+        """The path, with a run that exists if it names one."""
+        if "{run_id}" not in self.path:
+            return self.path
+        made = await self.send(app, "POST", "/v1/runs", json.dumps(REQUESTS["createRun"]).encode())
+        return self.path.replace("{run_id}", made.json()["run"])
+
+    def archive(self) -> bytes:
+        network = REQUESTS["createPlan"]["network"]
+        columns = {**network["devices"], **{k: v for k, v in network["topology"].items() if k != "kind"}}
+        parameters = np.frombuffer(json.dumps({"sample_size": 4, "horizon": 2}).encode(), np.uint8)
+        path = self.folder / "archive.npz"
+        np.savez(
+            path,
+            allow_pickle=False,
+            parameters=parameters,
+            **{name: np.array(column) for name, column in columns.items()},
+        )
+        return path.read_bytes()
+
+    async def call(self, app: FastAPI, content: Any = None, **headers: str) -> httpx.Response:
+        path = self.path
+        for name, kind in (("plan_id", "plan"), ("run_id", "run"), ("validation_id", "val")):
+            path = path.replace(f"{{{name}}}", f"{kind}_{NOBODYS}")
+        body = b"{}" if content is None and self.reads else content
+        return await self.send(app, self.method, path.replace("{aggregation}", "1"), body, **headers)
+
+    async def send(self, app: FastAPI, method: str, path: str, content: Any = None, **headers: str) -> httpx.Response:
+        kind = {"Content-Type": self.type} if self.reads else {}
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+            return await client.request(method, path, content=content, headers={**kind, **headers})
+
+
+@pytest.mark.parametrize(("path", "method", "operation", "status"), cases())
+def test_the_example_problem_is_what_the_operation_answers(
+    path: str, method: str, operation: dict[str, Any], status: str, tmp_path: Path
+) -> None:
+    answer = asyncio.run(Caller(tmp_path, path, method, operation).provoke(status))
+    assert answer.status_code == int(status), answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert told.pop("request_id")
+    assert told == operation["responses"][status]["content"]["application/problem+json"]["example"]
