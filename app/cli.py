@@ -2,8 +2,8 @@
 
 A command is an entry point of the group `fedsift.commands`. Its value is a function with typer annotations, or a typer
 application. So the service's package offers the simulator's commands without importing it. A command whose extra is not
-installed says which one it needs. Commands raise a `FedsiftError` for what a user can mend; this script prints it on one
-line and ends with exit status 1.
+installed says which one it needs. A command raises a `FedsiftError` for what its user can mend: this script prints it
+on one line and ends with exit status 1.
 """
 
 import sys
@@ -12,8 +12,6 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
-
-from solver.errors import FedsiftError
 
 __all__ = ["GROUP", "build_cli", "main"]
 
@@ -29,7 +27,9 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except FedsiftError as error:
+        except Exception as error:
+            if not _is_ours(error, "FedsiftError"):
+                raise
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(1) from error
 
@@ -72,7 +72,7 @@ def _add(cli: typer.Typer, point: EntryPoint, *, keep_going: bool) -> None:
     try:
         command = _load(point)
     except Exception as error:
-        if not (keep_going and _is_missing_extra(error)):
+        if not (keep_going and _is_ours(error, "MissingExtraError")):
             raise
         # The list of commands has it all the same, with the extra that it needs.
         cli.command(name=point.name, help=f"({str(error).rpartition(': ')[2]})")(lambda: None)
@@ -90,15 +90,15 @@ def _load(point: EntryPoint) -> Any:
         extra = next((extra for package, extra in _EXTRAS if point.module.startswith(package)), None)
         if extra is None or str(error.name).partition(".")[0] in _OWN:
             raise
-        from solver.errors import MissingExtraError  # noqa: PLC0415 - see `_is_missing_extra`
+        from solver.errors import MissingExtraError  # noqa: PLC0415 - see `_is_ours`
 
         raise MissingExtraError(f"fedsift {point.name} needs {error.name}: install fedsift[{extra}]") from error
 
 
-def _is_missing_extra(error: Exception) -> bool:
-    """Whether it is a `MissingExtraError`, without loading `solver`: that takes longer than many a command."""
+def _is_ours(error: Exception, name: str) -> bool:
+    """Whether it is an error of this name in `solver.errors`; loading `solver` takes longer than many a command."""
     errors = sys.modules.get("solver.errors")
-    return errors is not None and isinstance(error, errors.MissingExtraError)
+    return errors is not None and isinstance(error, getattr(errors, name))
 
 
 def main() -> None:
@@ -106,7 +106,7 @@ def main() -> None:
     try:
         build_cli(only=next(iter(sys.argv[1:]), None))()
     except Exception as error:
-        if not _is_missing_extra(error):
+        if not _is_ours(error, "MissingExtraError"):
             raise
         typer.echo(str(error), err=True)
         sys.exit(2)

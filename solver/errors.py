@@ -14,8 +14,10 @@ FedsiftError                     every failure that fedsift foresees; its text i
 │   ├── CheckpointError
 │   ├── DataSetError
 │   └── TopologyError
-├── InfeasiblePlanError          `app.plans.planning`
-└── RefusedPlanError             `app.plans.planning`
+├── ServiceError                 `app.http.problems`: a request is refused
+├── ServiceRefusal               `app.commands.client`: a service refused a call
+├── StoreError                   `app.store.database`: the database does not answer
+└── GoneError                    `app.store.database`: the row that another refers to is gone
 
 An infeasible or unfinished problem is not an exception but a status of the answer (`solver.solution.Status`).
 """

@@ -3,26 +3,22 @@
 from pathlib import Path
 from typing import Any
 
-from solver.errors import FedsiftError
+from solver.errors import MissingExtraError
 
-__all__ = ["MissingPlotsError", "save_curves"]
-
-
-class MissingPlotsError(FedsiftError):
-    """Pictures need matplotlib, which is not installed."""
+__all__ = ["save_curves"]
 
 
 def save_curves(validation: dict[str, Any], path: Path) -> None:
     """Draw accuracy and loss of every scheme, mean and deviation over runs, from the service's answer.
 
     Raises:
-        MissingPlotsError: matplotlib is not installed.
+        MissingExtraError: matplotlib is not installed.
     """
     try:
         # A figure of its own, not pyplot: no global state, no display.
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError as error:
-        raise MissingPlotsError("pictures need matplotlib: install fedsift[plots]") from error
+        raise MissingExtraError("pictures need matplotlib: install fedsift[plots]") from error
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     for axes, measure in zip(figure.subplots(1, 2), ("accuracy", "loss"), strict=True):
         for scheme in validation["schemes"]:

@@ -13,8 +13,9 @@ from app.keys.store import KeyStore
 from app.settings import Settings
 from app.store import Store, StoreError
 from app.telemetry.logs import set_up_logs
-from app.telemetry.traces import TelemetryError, tracing
+from app.telemetry.traces import tracing
 from app.worker.supervisor import Supervisor
+from solver.errors import MissingExtraError
 
 __all__ = ["serve"]
 
@@ -77,7 +78,7 @@ def refuse_missing_telemetry(settings: Settings) -> None:
     """Do not start without the traces that were asked for."""
     try:
         tracing(settings.otlp_endpoint).close()
-    except TelemetryError as error:
+    except MissingExtraError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
 

@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from solver.errors import FedsiftError
+from solver.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
-__all__ = ["NoTracing", "TelemetryError", "Tracing", "tracing"]
-
-
-class TelemetryError(FedsiftError):
-    """A collector is named, but what talks to it is not installed."""
+__all__ = ["NoTracing", "Tracing", "tracing"]
 
 
 class Tracing(ABC):
@@ -61,14 +57,14 @@ def tracing(endpoint: str) -> Tracing:
     """Traces for the collector at this OTLP/HTTP address; without one, none.
 
     Raises:
-        TelemetryError: the extra is not installed.
+        MissingExtraError: the extra is not installed.
     """
     if not endpoint:
         return NoTracing()
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
     except ImportError:
-        raise TelemetryError(
+        raise MissingExtraError(
             "FEDSIFT_OTLP_ENDPOINT needs the extra `telemetry`: pip install 'fedsift[telemetry]'"
         ) from None
     return _Exported(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5))

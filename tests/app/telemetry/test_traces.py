@@ -11,7 +11,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from app.telemetry.traces import NoTracing, TelemetryError, tracing
+from app.telemetry.traces import NoTracing, tracing
+from solver.errors import MissingExtraError
 from tests.support.requests import random_request
 from tests.support.server import free_port, running_server
 
@@ -91,5 +92,5 @@ def test_without_an_address_nothing_is_traced_and_without_the_extra_the_error_sa
 ) -> None:
     assert isinstance(tracing(""), NoTracing)
     monkeypatch.setitem(__import__("sys").modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
-    with pytest.raises(TelemetryError, match=r"fedsift\[telemetry\]"):
+    with pytest.raises(MissingExtraError, match=r"fedsift\[telemetry\]"):
         tracing("http://127.0.0.1:4318")
