@@ -1,8 +1,8 @@
-"""What the server runs: the application in a process that loads no more than a service needs.
+"""The application as the server runs it, in a process that loads only what serving needs.
 
 Numba looks for cffi and for SciPy's BLAS when its first kernel loads, in case one calls a C function or multiplies
-matrices. The service's kernels do neither, and both together take about as long to load as FastAPI. So they are hidden
-from numba alone, in a server's process alone: the simulator's kernels do multiply matrices.
+matrices. The service's kernels do neither, and loading both takes about as long as loading FastAPI. So both are hidden
+from numba, but only in a server's process: the simulator's kernels do multiply matrices.
 """
 
 import gc
@@ -26,7 +26,7 @@ def served_app() -> FastAPI:
         cpu_target.typing_context.refresh()
         cpu_target.target_context.refresh()
     app = create_app()
-    # The modules are here to stay: the collector need not look at them.
+    # Loaded modules are never freed: the garbage collector need not scan them.
     gc.freeze()
     gc.enable()
     return app

@@ -22,7 +22,7 @@ _OWN = {"app", "fedl_sim", "sampler", "solver"}
 
 
 class _Commands(TyperGroup):
-    """Tells an error of ours on one line; a traceback is for bugs."""
+    """Prints a `FedsiftError` on one line; only bugs have a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         try:

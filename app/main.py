@@ -85,8 +85,8 @@ def _service(settings: Settings) -> Service:
 
 
 @contextmanager
-def _told_of_shutdown(service: Service) -> Iterator[None]:
-    """End the streams of followers when the server is told to stop: it waits for them before anything else."""
+def _streams_end_at_signals(service: Service) -> Iterator[None]:
+    """End event streams at a stop signal: the server waits for open streams before it shuts down."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -110,10 +110,10 @@ def _told_of_shutdown(service: Service) -> Iterator[None]:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    # Solving threads give way sooner than by default, so that refusals and health checks stay quick under load.
+    # Threads switch more often than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
     loading = asyncio.create_task(asyncio.to_thread(warm_up, service))
-    with _told_of_shutdown(service):
+    with _streams_end_at_signals(service):
         yield
     await loading
     await asyncio.to_thread(service.pool.shut_down)

@@ -1,4 +1,4 @@
-"""Everything that can be set from outside, by environment variables `FEDSIFT_*`."""
+"""The settings, read from environment variables `FEDSIFT_*`."""
 
 import os
 from ipaddress import ip_address
@@ -108,7 +108,7 @@ class Settings(BaseSettings):
         return self.auth == "required" or (self.auth == "auto" and not is_loopback(self.host))
 
     def export(self) -> None:
-        """Put what was set into the environment, where the server's processes find it."""
+        """Put the settings that were given into the environment, where the server's processes read them."""
         for name in self.model_fields_set - {"cors_origins"}:
             os.environ[f"FEDSIFT_{name.upper()}"] = str(getattr(self, name))
 

@@ -1,4 +1,4 @@
-"""A small client of the service for the command line: JSON calls, and events that survive a broken connection."""
+"""A small client of the service for the command line: JSON calls, and an event stream that reconnects."""
 
 import json
 import time
@@ -15,7 +15,7 @@ from solver.errors import FedsiftError, InvalidInputError
 __all__ = ["Client", "Event", "ServiceRefusal"]
 
 _TIMEOUT = 60.0
-# How long the service may be away while it is followed.
+# Seconds that a service which is being followed may fail to answer.
 _PATIENCE = 120.0
 
 
@@ -63,7 +63,7 @@ class Client:
             raise _refusal(error) from error
 
     def get_patiently(self, path: str) -> dict[str, Any]:
-        """The JSON answer, asked for again while the service is away."""
+        """The JSON answer; repeats the call while the service does not answer."""
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -77,7 +77,7 @@ class Client:
             time.sleep(0.5)
 
     def events(self, path: str) -> Iterator[Event]:
-        """Events from the first on, each once, reconnecting after the last one seen while there is hope."""
+        """All events, each once; after a broken connection it goes on after the last one seen."""
         last = 0
         gone_since: float | None = None
         while gone_since is None or time.monotonic() - gone_since < _PATIENCE:

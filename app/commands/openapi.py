@@ -14,14 +14,14 @@ __all__ = ["Version", "openapi", "rendered"]
 
 
 class Version(StrEnum):
-    """The versions of OpenAPI that the document can be had in."""
+    """The versions of OpenAPI in which the document can be printed."""
 
     V3_1 = "3.1"
     V3_0 = "3.0"
 
 
 def rendered(version: Version) -> str:
-    """The document of a service that asks for keys, which leaves nothing out."""
+    """The document of a service that requires API keys: it describes every response."""
     document = create_app(Settings(auth="required", database_url="sqlite:///:memory:")).openapi()
     chosen = as_openapi_30(document) if version is Version.V3_0 else document
     return json.dumps(chosen, indent=2, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""`fedsift plan`: a plan on the command line, from a request as the service takes it or from a bare network."""
+"""`fedsift plan`: a plan on the command line, from a request as the service takes it or from a network alone."""
 
 import json
 from pathlib import Path

@@ -30,7 +30,7 @@ def validate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and no progress.")] = False,
 ) -> None:
     """Train for real under several schemes, follow it, and compare."""
-    # What is for people goes to standard error: standard output is for scripts.
+    # Progress and messages go to standard error; standard output has only the result.
     console = Console(stderr=True)
     try:
         client = Client(url, key)
@@ -60,7 +60,7 @@ def _place(client: Client, request: str) -> str:
     if request.startswith("val_"):
         return f"/v1/validations/{request}"
     body = typer.get_binary_stream("stdin").read() if request == "-" else Path(request).read_bytes()
-    # With a key of its own, a call whose answer got lost can be made again without a second experiment.
+    # With an idempotency key, a call whose answer was lost can be repeated without a second experiment.
     made = client.call("POST", "/v1/validations", body, **{"Idempotency-Key": secrets.token_hex(16)})
     return f"/v1/validations/{made['id']}"
 

@@ -1,4 +1,4 @@
-"""`fedsift worker`: more hands for validations, on any machine that reaches the database."""
+"""`fedsift worker`: worker processes for validations, on any machine that reaches the database."""
 
 import signal
 import threading

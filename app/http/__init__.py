@@ -1,1 +1,1 @@
-"""What every request passes: admission, body, errors, headers."""
+"""What slices share of HTTP: admission, bodies, answers, problems, headers. It imports no slice."""

@@ -1,4 +1,4 @@
-"""Request bodies: bounded before they are parsed, compressed or not."""
+"""Request bodies, limited in size before they are parsed, compressed or not."""
 
 import asyncio
 import zlib
@@ -13,7 +13,7 @@ _CHUNK = 2**20
 
 
 def check_headers(request: Request, content_type: str, limit: int) -> tuple[str, int]:
-    """Check what the headers announce; returns the content encoding and the most bytes the body can come to.
+    """Check the headers; returns the content encoding and the largest size that the body can have, in bytes.
 
     Raises:
         UnsupportedTypeError: another content type or encoding.
@@ -58,11 +58,11 @@ async def read_body(request: Request, limit: int, timeout: float) -> bytes:
 
 
 def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
-    """The body without its encoding, never growing past the limit.
+    """The decompressed body; it stops at the limit.
 
     Raises:
         TooLargeError: it is larger than the limit when decompressed.
-        MalformedError: it is no whole gzip stream.
+        MalformedError: it is not a complete gzip stream.
     """
     if encoding == "identity":
         return raw

@@ -1,4 +1,4 @@
-"""The id of the request at hand, for logs and problems."""
+"""The id of the current request, for logs and problems."""
 
 import re
 import secrets

@@ -22,13 +22,13 @@ _log = logging.getLogger("fedsift")
 
 
 def problem_response(problem: Problem, headers: dict[str, str] | None = None) -> Response:
-    """The problem as an answer; what says nothing is left out."""
+    """The problem as a response; empty fields are left out."""
     text = problem.model_copy(update={"request_id": request_id()}).model_dump_json(exclude_defaults=True)
     return Response(text, problem.status, headers, PROBLEM_JSON)
 
 
 def internal_error() -> Response:
-    """What a caller learns of a fault of ours: the id to ask about."""
+    """The response to an unexpected failure; the logs have the details under the same request id."""
     return problem_response(ServiceError("the fault is ours; the logs know more").problem())
 
 

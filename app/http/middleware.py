@@ -1,4 +1,4 @@
-"""Around every request: an id, security headers, a log line, metrics, and a problem document for our own faults."""
+"""Middleware for every request: id, security headers, log line, metrics, and a problem for unexpected failures."""
 
 import asyncio
 import logging
@@ -17,13 +17,13 @@ __all__ = ["Surroundings"]
 _log = logging.getLogger("fedsift.access")
 _faults = logging.getLogger("fedsift")
 
-# What is read and thrown away of a body that was refused unread, so that the caller gets to read the answer.
+# How much of a refused, unread body is read and thrown away, so that the caller can read the answer.
 _DISCARD_BYTES = 256 * 2**20
 _DISCARD_SECONDS = 0.5
 
 
 class Surroundings:
-    """Plain ASGI: Starlette's own base class would cost a task and a queue for each request."""
+    """Plain ASGI middleware: Starlette's base class would cost a task and a queue for each request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app

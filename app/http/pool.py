@@ -1,6 +1,6 @@
-"""Where CPU-bound work runs: a bounded pool of threads behind an admission gate.
+"""A bounded pool of threads for CPU-bound work, behind an admission gate.
 
-Threads do, since the compiled kernels and zlib release the GIL; more processes come from FEDSIFT_PROCESSES.
+Threads suffice, because the compiled kernels and zlib release the GIL. FEDSIFT_PROCESSES adds processes.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class WorkPool:
-    """At most `threads` jobs run, at most `queue` more wait; further callers are turned away at once.
+    """At most `threads` jobs run, at most `queue` more wait; further callers are refused at once.
 
     Used from the event loop only, so its counters need no lock.
     """
@@ -44,11 +44,11 @@ class WorkPool:
 
     @contextmanager
     def admit(self, owner: str | None, size: int) -> Iterator[None]:
-        """Hold a place, and room for so many bytes, from before the body is read until the answer is ready.
+        """Reserve a place and `size` bytes, from before the body is read until the answer is ready.
 
         Raises:
             OverloadedError: the queue is full, or the service is shutting down.
-            TooManyRequestsError: this owner has its share under way.
+            TooManyRequestsError: this owner has as many requests under way as it may.
         """
         if self.draining:
             raise OverloadedError("the service is shutting down", headers=self._retry)
@@ -73,19 +73,19 @@ class WorkPool:
                     del self._owners[owner]
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Run the work in a thread; the event loop goes on."""
+        """Run the work in a thread of the pool."""
         # With the caller's context: the request's id in logs, and its trace.
         call = functools.partial(contextvars.copy_context().run, work)
         return await asyncio.get_running_loop().run_in_executor(self._executor, call)
 
     def shut_down(self) -> None:
-        """Take no more, finish what was accepted."""
+        """Refuse new work and finish what was accepted."""
         self.draining = True
         self._executor.shutdown(wait=True)
 
 
 def queue_is_full(headers: dict[str, str] | None = None) -> OverloadedError:
-    """As many requests wait as may."""
+    """The request queue is full."""
     return OverloadedError("too many requests are waiting; try again later", headers=headers)
 
 

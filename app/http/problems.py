@@ -77,7 +77,7 @@ class MalformedError(ServiceError):
 
 
 class UnauthorisedError(ServiceError):
-    """No key, or none that is known."""
+    """No API key was sent, or an unknown one."""
 
     status = HTTPStatus.UNAUTHORIZED
     name = "unauthorised"
@@ -85,7 +85,7 @@ class UnauthorisedError(ServiceError):
 
 
 class NotFoundError(ServiceError):
-    """Nothing there, or nothing of the caller's."""
+    """Nothing has this id, or it belongs to another caller."""
 
     status = HTTPStatus.NOT_FOUND
     name = "not-found"
@@ -101,7 +101,7 @@ class SlowBodyError(ServiceError):
 
 
 class ConflictError(ServiceError):
-    """A run does not stand where the caller thinks it does, or a key was used for something else."""
+    """The run is at another aggregation than the caller assumes, or an idempotency key was used with another body."""
 
     status = HTTPStatus.CONFLICT
     name = "conflict"
@@ -117,7 +117,7 @@ class TooLargeError(ServiceError):
 
 
 class UnsupportedTypeError(ServiceError):
-    """Another content type or encoding than the route reads."""
+    """The route does not read this content type or encoding."""
 
     status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
     name = "unsupported-type"
@@ -125,7 +125,7 @@ class UnsupportedTypeError(ServiceError):
 
 
 class InvalidRequestError(ServiceError):
-    """Well-formed, but against the rules."""
+    """The request is well-formed but breaks a rule."""
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     name = "invalid"
@@ -166,7 +166,7 @@ class InfeasibleError(ServiceError):
 
 
 class TooManyRequestsError(ServiceError):
-    """This key has too much under way."""
+    """This key has too many requests or validations under way."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
     name = "too-many-requests"

@@ -1,4 +1,4 @@
-"""Who is calling, and the headers that keep browsers in check."""
+"""The caller's API key, and the security headers for browsers."""
 
 import asyncio
 from typing import Annotated
@@ -12,7 +12,7 @@ from app.http.problems import UnauthorisedError
 __all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "STUDIO_POLICY", "Owner", "unknown_key"]
 
 KEY_HEADER = "X-API-Key"
-# The owner of everything when no key is asked for.
+# The owner of everything where no key is required.
 LOCAL = "local"
 
 SECURITY_HEADERS = {
@@ -40,7 +40,7 @@ _header = APIKeyHeader(
 
 
 async def find_owner(request: Request, key: Annotated[str | None, Security(_header)]) -> str:
-    """The caller's key id, or the local owner where no key is asked for."""
+    """The id of the caller's key, or the local owner where no key is required."""
     service: Service = request.app.state.service
     if not service.settings.needs_key:
         return LOCAL
@@ -52,7 +52,7 @@ async def find_owner(request: Request, key: Annotated[str | None, Security(_head
 
 
 def unknown_key() -> UnauthorisedError:
-    """No key was sent, or none that is known."""
+    """No API key was sent, or an unknown one."""
     detail = f"send a known key in the header {KEY_HEADER}"
     return UnauthorisedError(detail, headers={"WWW-Authenticate": f'ApiKey header="{KEY_HEADER}"'})
 

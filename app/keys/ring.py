@@ -1,4 +1,4 @@
-"""API keys: shown once, kept as a digest, looked up with a short memory."""
+"""API keys: shown once, stored as a digest, cached for a few seconds after use."""
 
 import hashlib
 import secrets
@@ -28,19 +28,19 @@ class KeyRing:
         self._known: dict[str, tuple[str, float]] = {}
 
     def create(self, name: str) -> tuple[KeyRecord, str]:
-        """A new key; the text is nowhere kept."""
+        """Make a key. Its text is not stored."""
         text = PREFIX + secrets.token_urlsafe(32)
         record = KeyRecord(secrets.token_hex(8), name, time.time())
         self._keys.add(record, digest_of(text))
         return record, text
 
     def remembered(self, text: str) -> str | None:
-        """The owner of a key seen a moment ago, without asking the store."""
+        """The owner of a key that is in the cache; it does not ask the store."""
         owner, until = self._known.get(digest_of(text), ("", 0.0))
         return owner if until > time.monotonic() else None
 
     def owner_of(self, text: str) -> str | None:
-        """The owner of a key, or None if nobody has it. Asks the store: not for the event loop."""
+        """The owner of a key, or None if it is unknown. It asks the store, so it must run in a thread."""
         digest = digest_of(text)
         record = self._keys.find(digest)
         if record is None:

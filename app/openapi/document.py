@@ -1,4 +1,4 @@
-"""The OpenAPI document: bodies are read raw, so their schemas are added here."""
+"""The OpenAPI document. Routes read bodies as bytes, so FastAPI does not know their schemas; they are added here."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 
 def _without_keys(built: dict[str, Any]) -> None:
-    """Say nothing of keys where none is asked for."""
+    """Leave API keys out where none is required."""
     built["components"].pop("securitySchemes", None)
     for path in built["paths"].values():
         for operation in path.values():
@@ -55,7 +55,7 @@ def _without_keys(built: dict[str, Any]) -> None:
 
 
 def _without_framework_errors(built: dict[str, Any]) -> None:
-    """Drop the 422 that FastAPI adds to operations whose parameters cannot be wrong: only the router reads them."""
+    """Remove the 422 that FastAPI adds to every operation with parameters: here those that answer it describe it."""
     made_up = ("HTTPValidationError", "ValidationError")
     for path in built["paths"].values():
         for operation in path.values():

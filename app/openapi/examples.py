@@ -1,4 +1,4 @@
-"""An example for every operation of the document; tests hold each to what the live service answers."""
+"""An example for every operation of the document; tests compare each with the answer of a live service."""
 
 from importlib.metadata import version
 from typing import Any
@@ -135,7 +135,7 @@ RESPONSES: dict[str, dict[str, Any]] = {
     **VALIDATION_RESPONSES,
 }
 _PARAMETERS: dict[str, Any] = {"plan_id": PLAN_ID, "run_id": RUN_ID, "aggregation": 1, "validation_id": VALIDATION_ID}
-# Bytes cannot be written into the document; how to make them can. A test runs it.
+# The document cannot hold an archive, so this program shows how to make one. A test runs it.
 ARCHIVE_SAMPLE = """\
 import io, json, urllib.request
 import numpy as np
@@ -158,7 +158,7 @@ print(plan["sampled"], plan["fraction"])
 
 
 def add_examples(built: dict[str, Any]) -> None:
-    """Put the examples where tools look for them: beside the bodies' schemas and with the parameters."""
+    """Put the examples where tools look for them: beside the schemas of bodies and at the parameters."""
     for path in built["paths"].values():
         for operation in path.values():
             name = operation["operationId"]

@@ -1,9 +1,9 @@
-"""Names in the OpenAPI document: what generators make classes of gets a plain name, and nothing else has one.
+"""Names in the OpenAPI document: every schema that generators make a class of has a plain name.
 
 Generators name a class after a component's key, after a `title`, or, where both are missing, after the place it is
-used at (`CreatePlan200Response`). So every union and every choice of words is a component with a name, models lose
-the suffix that tells requests from answers in our code, and the titles made from field names go. Numbers say their
-width: without it some generators take single precision, or decimals.
+used at (`CreatePlan200Response`). So every union and every enumeration is a component with a name. Models lose the
+suffix that tells requests from answers in our code, and titles made from field names are removed. Numbers have a
+`format` for their width: without it some generators use single precision or decimals.
 """
 
 import json
@@ -14,7 +14,7 @@ __all__ = ["PREFIX", "inline_choices", "name_plainly"]
 
 PREFIX = "#/components/schemas/"
 _SUFFIXES = ("In", "Out")
-# Choices of words by what can be chosen, and unions by their members' names.
+# The names of enumerations by their values, and of unions by their members.
 _CHOICES = {
     ("optimal", "feasible", "time_limit"): "PlanStatus",
     ("links", "matrix"): "OutputForm",
@@ -60,7 +60,7 @@ def name_plainly(built: dict[str, Any]) -> dict[str, Any]:
 
 
 def inline_choices(node: Any, *, top: bool = False) -> Iterator[tuple[str, ...]]:
-    """Every union and choice of words below a node that is not a component of its own."""
+    """Every union and enumeration below a node that is not a component of its own."""
     if isinstance(node, dict):
         if not top and (choice := _choice(node)):
             yield choice
@@ -73,7 +73,7 @@ def inline_choices(node: Any, *, top: bool = False) -> Iterator[tuple[str, ...]]
 
 
 def _within(node: dict[str, Any], visit: Callable[[Any], Any]) -> dict[str, Any]:
-    """The node with everything in it visited that may be a schema or have one in it."""
+    """The node, with `visit` applied to every value that may be or contain a schema."""
     made = {}
     for key, value in node.items():
         if key == "properties":  # the keys in there are fields' names, not words of JSON Schema
@@ -88,7 +88,7 @@ def _plain(name: str) -> str:
 
 
 def _untitled(node: Any) -> Any:
-    """Without the titles that pydantic and FastAPI make up."""
+    """The node without the titles that pydantic and FastAPI generate."""
     if isinstance(node, list):
         return [_untitled(value) for value in node]
     if not isinstance(node, dict):

@@ -46,7 +46,7 @@ async def get_docs() -> Response:
 
 @router.get("/docs/start.js")
 async def get_start() -> Response:
-    """What starts it; inline it would need a weaker content policy."""
+    """The script that starts Swagger UI; an inline script would need a weaker content policy."""
     return Response(_START, media_type="text/javascript")
 
 

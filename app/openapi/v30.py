@@ -1,7 +1,7 @@
 """The document in OpenAPI 3.0, for generators that do not read 3.1 yet.
 
-3.1 speaks JSON Schema 2020-12, 3.0 a dialect of its own: only the words this service's document uses are translated,
-and a word that 3.0 does not know is an error here rather than a surprise in a generator.
+3.1 uses JSON Schema 2020-12, 3.0 a dialect of its own. Only the keywords that this service's document has are
+translated; a keyword that 3.0 does not have is an error here, before a generator meets it.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ def as_openapi_30(built: dict[str, Any]) -> dict[str, Any]:
     """The same document in OpenAPI 3.0.3.
 
     Raises:
-        ValueError: if it uses a word of JSON Schema that 3.0 does not have.
+        ValueError: if it uses a keyword of JSON Schema that 3.0 does not have.
     """
     translated: dict[str, Any] = _translate(built)
     return {**translated, "openapi": "3.0.3"}

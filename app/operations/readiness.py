@@ -14,7 +14,7 @@ _log = logging.getLogger("fedsift")
 
 
 def assess(service: Service) -> Readiness:
-    """Ask the store, look at the pool."""
+    """Ask the store and the pool."""
     try:
         workers = service.live_workers()
         store = True
@@ -46,7 +46,7 @@ def warm_up(service: Service) -> None:
         make_plan(request.to_domain(service.settings))
         make_plan(request.model_copy(update={"time_limit": 60.0}).to_domain(service.settings))
     except Exception:
-        # Whatever it is, this process can make no plan: it stays unready, and says why.
+        # Whatever the cause, this process cannot plan: it stays unready, and the log has the reason.
         _log.exception("the solver does not work")
         service.solver = "failed"
     else:

@@ -1,1 +1,1 @@
-"""/v1/plans: plans, and what a network is like before anything is solved."""
+"""/v1/plans: plans, and diagnoses of networks without solving."""

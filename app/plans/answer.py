@@ -196,7 +196,7 @@ class DeviceGroup(AnswerModel):
 
     @classmethod
     def of(cls, devices: list[int]) -> "DeviceGroup":
-        """All counted, few listed."""
+        """Counts all, lists the first few."""
         return cls(count=len(devices), devices=devices[:ERROR_LIMIT])
 
 

@@ -42,7 +42,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedE
 
 
 def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
-    """Read the archive, plan, write one."""
+    """Read the archive, plan, and answer with an archive."""
     begin = perf_counter()
     arrays = read_arrays(body, service.settings.binary_limit)
     parameters = BinaryParameters.model_validate_json(arrays["parameters"].astype(np.uint8).tobytes())
@@ -81,7 +81,7 @@ def read_arrays(body: bytes, limit: int) -> dict[str, NDArray[np.generic]]:
 
 
 def _array(text: bytes) -> NDArray[np.generic]:
-    """One .npy file; its header must announce exactly the bytes that are there, so that it cannot ask for memory."""
+    """One .npy file. Its header must announce exactly the bytes that follow, so that it cannot claim more memory."""
     stream = io.BytesIO(text)
     version = npy.read_magic(stream)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0

@@ -1,4 +1,4 @@
-"""What a network is like before anything is solved: who can train, what hangs together, what is tight."""
+"""A diagnosis of a network without solving: eligible devices, connectivity, tight budgets."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ class Diagnosis:
 
 
 def diagnose(query: PlanQuery) -> Diagnosis:
-    """Look at a query's network in O(devices + links).
+    """Diagnose a query's network in O(devices + links).
 
     Raises:
         InvalidRequestError: callers are not offered the query's sampler.

@@ -42,14 +42,14 @@ __all__ = [
 # CVXPY silences warnings process-wide while it solves, which is not safe in two threads at once.
 _REFERENCE = threading.Lock()
 
-# Up to this many link × step a solve takes well under a second, so that looking at the clock would only slow it
-# down, and the solver's second opinion on a hard step stays available.
+# Up to this many links × steps a solve takes well under a second. A time limit would only slow it down, and would
+# switch off the solver's second opinion on a hard step.
 _UNTIMED_WORK = 200_000
 
 
 @dataclass(frozen=True, eq=False)
 class PlanQuery:
-    """What is to be planned, and how much at the most."""
+    """What is to be planned, and the limits of the plan."""
 
     schedule: Schedule
     sample_size: int
@@ -70,7 +70,7 @@ class PlanQuery:
 
 @dataclass(frozen=True, eq=False)
 class PlanResult:
-    """A plan or a period of one, where it leads to, and how long each stage took."""
+    """A plan or a period of one, the state after it, and the seconds of each stage."""
 
     plan: Plan
     state: HorizonState
@@ -114,7 +114,7 @@ def check_sampler(query: PlanQuery) -> None:
 
 
 def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
-    """The sampled devices, their scores, and why each was picked if the sampler tells; a fixed set has neither.
+    """The sampled devices, their scores, and the sampler's trace if it has one; a fixed set has neither.
 
     Raises:
         InfeasibleError: too few devices can be sampled.
@@ -145,7 +145,7 @@ def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tu
 
 
 def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:
-    """Plan the steps from where the state stands to `last`.
+    """Plan the steps after `state.step` up to `last`.
 
     Raises:
         InfeasibleError: a sampled device cannot process what it holds.
@@ -195,7 +195,7 @@ def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) 
 
 
 def _advance_reference(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) -> Period:
-    """Step by step, since CVXPY does not look at the clock; when time is over the rest costs no iteration."""
+    """Solve step by step, since CVXPY has no time limit; after the deadline the fast solver ends without iterating."""
     hindrances = obstacles(query.schedule, query.horizon, state.sampled, first=state.step + 1, data=state.data)
     if hindrances:
         return Period((), state, hindrances)

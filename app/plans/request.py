@@ -71,7 +71,7 @@ class ChangeIn(RequestModel):
     topology: Optional[Topology] = None
 
     def to_domain(self, pointer: str, network: Network) -> Change:
-        """The change, fitting the network."""
+        """The change, checked against the network."""
         n = len(network)
         columns = {} if self.devices is None else self.devices.to_domain(f"{pointer}/devices", n)
         links = None if self.topology is None else self.topology.to_domain(f"{pointer}/topology", n)
@@ -82,7 +82,7 @@ class ChangeIn(RequestModel):
 
 
 def merged(changes: list[Change]) -> list[Change]:
-    """One change for each step: what came later wins, column by column."""
+    """One change for each step: of two values for a column, the later one counts."""
     by_step: dict[int, Change] = {}
     for change in changes:
         earlier = by_step.get(change.step)

@@ -20,7 +20,7 @@ __all__ = ["router"]
 
 
 class _PlanConvertor(Convertor[str]):
-    """Only what looks like a plan's id is one: else `/v1/plans/binary` would be a plan to some methods."""
+    """Matches only ids of plans: otherwise GET /v1/plans/binary would look for a plan called "binary"."""
 
     regex = "plan_[0-9a-f]{32}"
 

@@ -1,4 +1,4 @@
-"""Plans that callers asked to keep: what was asked for and what was answered, both as they were."""
+"""Plans that callers asked to keep: what was asked for and what was answered, byte for byte."""
 
 import time
 import zlib
@@ -24,7 +24,7 @@ class PlanStore:
         self._store = store
 
     def add(self, plan_id: str, owner: str, plan: KeptPlan, *, most: int) -> None:
-        """Keep a plan; the owner's oldest beyond the limit go."""
+        """Keep a plan, and delete the owner's oldest plans beyond the limit."""
         packed = [zlib.compress(text, 1) for text in (plan.request, plan.answer)]
         with self._store.write() as t:
             sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"

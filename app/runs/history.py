@@ -28,7 +28,7 @@ def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery
 
 
 def run_query(original: RunRequest, told: Iterable[AggregationRequest], settings: Settings) -> PlanQuery:
-    """The run's query with the changes of these aggregations; of two for the same step, the later told wins."""
+    """The run's query with the changes of these aggregations; of two for the same step, the later one counts."""
     query = original.to_domain(settings)
     network = query.schedule.network
     changes = list(query.schedule.changes)

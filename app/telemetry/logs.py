@@ -14,7 +14,7 @@ class JsonFormatter(logging.Formatter):
     """A record as a JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """The record as one line of JSON."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -32,7 +32,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def set_up_logs(level: str) -> None:
-    """Send everything, the server's own lines too, to standard error."""
+    """Send all logs, the server's own too, to standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     root = logging.getLogger()

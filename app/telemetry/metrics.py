@@ -14,7 +14,7 @@ _GAPS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1)
 
 
 class Metrics:
-    """Requests, seconds by stage, gaps and the queue's depth, in a registry of their own; stages are traced too."""
+    """Requests, seconds by stage, certified gaps and the depth of the queue; stages are traced too."""
 
     def __init__(self, tracing: Tracing | None = None) -> None:
         self.tracing = NoTracing() if tracing is None else tracing
@@ -35,20 +35,20 @@ class Metrics:
         self._statuses = Counter("fedsift_plans_total", "Plans by status.", ["status"], registry=self.registry)
 
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
-        """Show a number that is read when asked for."""
+        """Add a gauge that is read at each scrape."""
         Gauge(name, description, registry=self.registry).set_function(read)
 
     def watch_jobs(self, numbers: Collector) -> None:
-        """Show numbers that the store knows."""
+        """Add metrics that are read from the store at each scrape."""
         self.registry.register(numbers)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
+        """Count an answered request."""
         self._requests.labels(method, route, str(status)).inc()
         self._latency.labels(route).observe(seconds)
 
     def stages(self, seconds: Mapping[str, float]) -> None:
-        """Time stages that followed one another and end now: queue, parse, sample, solve, encode."""
+        """Record the seconds of consecutive stages, the last of which ends now: queue, parse, sample, solve, encode."""
         for stage, length in seconds.items():
             self._stages.labels(stage).observe(length)
         self.tracing.stages(seconds)

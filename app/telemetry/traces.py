@@ -22,16 +22,16 @@ __all__ = ["NoTracing", "Tracing", "tracing"]
 
 
 class Tracing(ABC):
-    """Where a request's time went, told to someone who puts it together across services."""
+    """Spans of requests and of the stages in them, for a collector."""
 
     @abstractmethod
     @contextmanager
     def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:
-        """A span around a request, within the caller's trace; what is put into the mapping becomes its attributes."""
+        """A span around a request, within the caller's trace; the entries of the mapping become its attributes."""
 
     @abstractmethod
     def stages(self, seconds: Mapping[str, float]) -> None:
-        """Spans for stages that followed one another and end now."""
+        """Spans for consecutive stages, the last of which ends now."""
 
     @abstractmethod
     def close(self) -> None:
@@ -39,7 +39,7 @@ class Tracing(ABC):
 
 
 class NoTracing(Tracing):
-    """Nobody listens."""
+    """No collector: each call does nothing."""
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:  # noqa: ARG002
@@ -88,7 +88,7 @@ class _Exported(Tracing):
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:
-        """A server span that goes on in the caller's trace (`traceparent`)."""
+        """A server span that continues the caller's trace (`traceparent`)."""
         parent = self._propagator.extract(dict(Headers(scope=scope)))
         attributes: dict[str, str | int] = {}
         with self._tracer.start_as_current_span("request", context=parent, kind=self._server) as span:
@@ -100,7 +100,7 @@ class _Exported(Tracing):
                 span.update_name(f"{attributes.get('http.request.method')} {attributes.get('http.route')}")
 
     def stages(self, seconds: Mapping[str, float]) -> None:
-        """One span each, laid back from now in their order."""
+        """One span for each stage, in order; the last one ends now."""
         end = time.time_ns()
         for name, length in reversed(list(seconds.items())):
             begin = end - round(1e9 * length)

@@ -1,4 +1,4 @@
-"""Validations in numbers, read from the store whenever somebody looks."""
+"""Metrics of validations, read from the store at each scrape."""
 
 from collections.abc import Callable, Iterator
 
@@ -14,18 +14,18 @@ _STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 
 
 class JobNumbers(Collector):
-    """Gauges over the whole store, whichever process is asked; none while the store is away."""
+    """Gauges over the whole store, the same in every process; none while the store does not answer."""
 
     def __init__(self, store: Store, live_workers: Callable[[], int]) -> None:
         self._validations = ValidationStore(store)
         self._live_workers = live_workers
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """Known beforehand, so that registering does not ask the store."""
+        """The metrics without values, so that registering does not query the store."""
         return list(_families())
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Ask the store."""
+        """The metrics with their current values."""
         try:
             whole, parts = self._validations.counts()
             workers = self._live_workers()

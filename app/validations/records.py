@@ -1,4 +1,4 @@
-"""Validations as records, and what all their statements share."""
+"""Validations as records, and the statements that the stores of validations share."""
 
 import json
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any
 
 
 def settle(t: Transaction, validation_id: str, now: str) -> None:
-    """Stop what has not begun if the validation is to end; say how it ended once no part is open."""
+    """Cancel parts that have not begun if the validation is cancelled; once no part is open, record how it ended."""
     ((state, cancelled, failure),) = t.rows(
         "SELECT state, cancelled, failure FROM validations WHERE id = ?", validation_id
     )

@@ -61,7 +61,7 @@ def _scheme(
 
 
 def _curve(runs: Sequence[Sequence[Record]], measure: str) -> Curve:
-    """Mean and deviation at each aggregation, over the runs that have got there."""
+    """Mean and deviation at each aggregation, over the runs that have reached it."""
     length = max((len(run) for run in runs), default=0)
     columns = [[run[k][measure] for run in runs if k < len(run)] for k in range(length)]
     return Curve(
@@ -76,7 +76,7 @@ def _mean(records: Sequence[Record], measure: str) -> float:
 
 
 def _verdict(last: Sequence[Record], tolerance: float) -> VerdictOut:
-    """Arrived against predicted useful data: a difference within the tolerance and two standard errors is none."""
+    """Compare received useful data with the prediction, up to the tolerance plus two standard errors."""
     predicted, arrived = _mean(last, "predicted_useful"), _mean(last, "useful")
     error: float | None = None
     allowed = tolerance
@@ -97,7 +97,7 @@ def _verdict(last: Sequence[Record], tolerance: float) -> VerdictOut:
 
 
 def estimated_seconds(parts: Sequence[PartRecord], rounds: Sequence[RoundRecord]) -> float | None:
-    """What the rounds left would take at the pace of the scheme's rounds so far, shared by the parts running now."""
+    """Seconds that the remaining rounds take at their scheme's pace so far, with as many parts at once as run now."""
     seconds: dict[str, list[float]] = {}
     scheme_of = {part.id: part.scheme for part in parts}
     for one in rounds:

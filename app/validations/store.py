@@ -48,13 +48,13 @@ class NewValidation:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What became of a request to validate.
+    """The outcome of a request to validate.
 
     Attributes:
         id: of the validation that now exists for it; empty if there is none.
         digest: of the body that validation was asked for with.
         new: whether this request made it.
-        full: "owner" or "queue" if it was turned away.
+        full: which limit refused it, "owner" or "queue"; empty if none did.
     """
 
     id: str
@@ -70,7 +70,7 @@ class ValidationStore:
         self._store = store
 
     def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int) -> Accepted:
-        """Keep a validation with its parts, all or nothing, unless its key is known or the queue is full."""
+        """Keep a validation with all its parts, unless its idempotency key is known or the queue is full."""
         packed, spec = zlib.compress(new.request, 1), zlib.compress(new.work, 1)
         with self._store.write() as t:
             known = _known(t, new)
@@ -180,7 +180,7 @@ class ValidationStore:
 
 
 def _known(t: Transaction, new: NewValidation) -> Accepted | None:
-    """The validation that this owner's key stands for already."""
+    """The validation that this owner's idempotency key made before."""
     if new.key is None:
         return None
     sql = "SELECT id, digest FROM validations WHERE owner = ? AND idempotency_key = ?"

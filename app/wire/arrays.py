@@ -1,7 +1,7 @@
 """Long columns of a JSON body straight into arrays, without a Python object for each number (ADR 0017).
 
-Only what is plainly right is read this way. Whatever looks odd — a wrong type, a repeated name, a nested list, a number
-out of range — is left to the plain reader, which accepts or refuses it and says why: one place decides what is valid.
+Only bodies that are certainly valid are read this way. Anything else (a wrong type, a repeated name, a nested list, a
+number out of range) is left to pydantic, which accepts it or says what is wrong: one place decides what is valid.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ try:
     import simdjson
 
     _AVAILABLE = True
-except ImportError:  # no wheel for this Python: the plain reader does it all, more slowly
+except ImportError:  # no wheel for this Python: pydantic reads every body, more slowly
     _AVAILABLE = False
 
 __all__ = ["read_model"]
 
 M = TypeVar("M", bound=BaseModel)
 
-# Looking a name up takes time in proportion to their number.
+# Looking up a field takes time in proportion to the number of fields.
 _MOST_FIELDS = 64
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# What may be long in a network; all else is small.
+# The columns of a network that may be long; all other fields are short.
 _DEVICES = {**dict.fromkeys(DEVICE_COLUMNS, "numbers"), "label_counts": "matrix"}
 _TOPOLOGIES: Mapping[object, Mapping[str, str]] = {
     "links": {"source": "integers", "target": "integers", "similarity": "numbers", "transmit_cost": "numbers"},
@@ -35,7 +35,7 @@ _TOPOLOGIES: Mapping[object, Mapping[str, str]] = {
 
 
 class _OddError(Exception):
-    """Nothing for this reader."""
+    """This reader does not read such a body; pydantic decides about it."""
 
 
 def read_model(model: type[M], body: bytes) -> M:
@@ -66,7 +66,7 @@ def _content(body: bytes) -> dict[str, Any]:
                 "topology": _plain({name: _array(value, columns.get(name)) for name, value in topology.items()}),
             },
         }
-        # An array swallows nested lists whole: with any bracket that is not accounted for, look closer.
+        # Reading a list as an array accepts nested lists too: a bracket too many means that pydantic must decide.
         odd = body.count(b"[") != _brackets(content)
     except (KeyError, ValueError, TypeError, RuntimeError):  # the last also of too deep a recursion
         raise _OddError from None
@@ -88,7 +88,7 @@ def _items(value: Any) -> dict[str, Any]:
 
 
 def _array(value: Any, kind: str | None) -> Any:
-    """The list of numbers as an array, whole rows as a matrix; what is not known to be long stays as it is."""
+    """The list of numbers as an array, or its rows as a matrix; a short field stays as it is."""
     if kind is None:
         return value
     if not isinstance(value, simdjson.Array):
@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
 
 
 def _brackets(value: Any) -> int:
-    """How many lists the value was written with."""
+    """The number of lists in the value's JSON."""
     if isinstance(value, dict):
         return sum(map(_brackets, value.values()))
     if isinstance(value, np.ndarray):

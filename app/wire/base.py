@@ -24,7 +24,7 @@ __all__ = [
 SMALLEST, LARGEST = 1e-12, 1e12
 
 Measure = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
-# The ranges of bulk numbers are checked on whole arrays, which is faster than one by one; the schema says them here.
+# The ranges of long columns are checked on whole arrays, which is faster; here they are only part of the schema.
 _Index = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0, "exclusiveMaximum": 2**31})]
 _Cell = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": LARGEST})]
 
@@ -34,7 +34,7 @@ def _or_array(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
     return value if isinstance(value, np.ndarray) else validate(value)
 
 
-# A million bad cells make one error, not a million.
+# A list stops at its first error: a million bad cells make one error.
 if TYPE_CHECKING:
     Indices = Sequence[int] | NDArray[np.int64]
     Measures = Sequence[float] | NDArray[np.float64]
@@ -59,7 +59,7 @@ class AnswerModel(BaseModel):
 
 
 def given(**values: Any) -> dict[str, Any]:
-    """The values that are there: a field without one is left out, never null."""
+    """The values that are not None: a field without a value is left out of an answer, never null."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -67,7 +67,7 @@ def _drop_default(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
-# `Optional[X]`: a field that may be left out, but is never null: plainer clients than a nullable union makes.
+# `Optional[X]`: a field that may be left out but is never null. Generated clients are simpler without nullable unions.
 if TYPE_CHECKING:
     from typing import Optional
 else:

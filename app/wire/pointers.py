@@ -1,4 +1,4 @@
-"""From what models and the domain complain about to JSON pointers and sentences that echo nothing."""
+"""Errors of models and of the domain as JSON pointers and sentences that do not repeat the caller's input."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,15 +11,15 @@ from solver import InvalidInputError
 
 __all__ = ["located", "refusal"]
 
-# Beyond this many errors their list would take longer to write than the request to read.
+# More errors than this are only counted: listing them would take longer than reading the request.
 _LISTABLE = 1000
-# Fields that are unions, by the tags that pydantic puts into their errors' places.
+# Fields that are unions, with the tags that pydantic puts into the locations of errors.
 _UNIONS = {"topology": ("links", "matrix"), "source": ("network", "generator", "plan", "run")}
 
 
 @contextmanager
 def located(places: Mapping[str, str]) -> Iterator[None]:
-    """Turn the domain's complaint about a field into one about the place the field came from.
+    """Turn the domain's error about a field into a problem that points to its place in the request.
 
     `places` maps the first part of the domain's field name to a pointer; without one, the pointer is the field's own.
     """
@@ -33,7 +33,7 @@ def located(places: Mapping[str, str]) -> Iterator[None]:
 
 
 def refusal(error: ValidationError) -> ServiceError:
-    """What to answer to a body that a model refused."""
+    """The problem to answer with when a model refuses a body."""
     count = error.error_count()
     if count > _LISTABLE:
         return InvalidRequestError([ErrorItem(pointer="", detail=f"{count} rules are broken")], count=count)
@@ -45,7 +45,7 @@ def refusal(error: ValidationError) -> ServiceError:
 
 def _item(kind: str, loc: tuple[int | str, ...], message: str) -> ErrorItem:
     if kind == "extra_forbidden":
-        # The last part is the caller's own word.
+        # The last part is a name that the caller chose.
         return ErrorItem(pointer=_pointer(loc[:-1]), detail="has a field that does not exist here")
     if kind == "union_tag_invalid":
         known = " or ".join(repr(tag) for tag in _UNIONS.get(str(loc[-1]), ()))
