@@ -1,6 +1,10 @@
 """Runs: the closed loop, replays, conflicts, crashes and several processes."""
 
 import concurrent.futures
+import json
+import sqlite3
+import zlib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +169,22 @@ def test_postgresql_by_one_setting(tmp_path: Path, postgres_url: str) -> None:
             assert b.delete(run).status_code == 204
         assert a.get(run).status_code == 404
     assert not (tmp_path / "fedsift.db").exists()
+
+
+def test_what_was_stored_with_a_sampler_no_longer_offered_still_serves(tmp_path: Path) -> None:
+    """Devices were chosen when the run or plan was made: only new ones may not ask for that sampler."""
+    request = random_request(3, 12, horizon=10)
+    with running_server(tmp_path) as server, server.client() as client:
+        run = start_run(client, request)
+        plan = client.post("/v1/plans", json={**request, "keep": True}).json()["id"]
+        with closing(sqlite3.connect(tmp_path / "fedsift.db")) as database, database:
+            for table in ("runs", "plans"):
+                ((body,),) = database.execute(f"SELECT request FROM {table}").fetchall()
+                before = {**json.loads(zlib.decompress(body)), "sampler": "random_branch"}
+                packed = zlib.compress(json.dumps(before).encode())
+                database.execute(f"UPDATE {table} SET request = ?", (packed,))
+        assert client.post("/v1/runs", json=before).status_code == 422
+        assert aggregate(client, run, 1).status_code == 200
+        for source in ({"kind": "run", "id": run.rsplit("/", 1)[1]}, {"kind": "plan", "id": plan}):
+            asked = client.post("/v1/validations", json={"source": source, "schemes": ["plan"]})
+            assert asked.status_code == 202, asked.text

@@ -8,7 +8,7 @@ import httpx
 from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "app" / "static" / "studio"
+FOLDER = ROOT / "app" / "studio" / "static"
 
 
 def names() -> list[str]:
@@ -20,6 +20,7 @@ def test_the_page_and_each_of_its_files_are_served(client: httpx.Client) -> None
     assert page.headers["content-type"].startswith("text/html")
     places = re.findall(r'(?:src|href)="(/studio/[^"]+)"', page.text)
     assert len(places) > 20
+    assert len(names()) > 20
     for name in names():
         answer = client.get(f"/studio/{name}")
         assert answer.status_code == 200
