@@ -1,14 +1,13 @@
-"""Install the wheel in fresh environments and use it: `python installed.py DIST`.
+"""Install the wheel in a fresh environment and use it: `python installed.py DIST`.
 
 - Base: plan with the library; a command whose extra is missing names the extra.
-- Extras `serve` and `worker`: start `fedsift serve` in an empty folder, ask it for plans and for a validation, stop it.
+- Then with `serve` and `worker`: start `fedsift serve` in an empty folder, ask it for plans and a validation, stop it.
 
-Both environments have a largest size. It is what `du -sm` prints; pip itself is not part of it.
+Both installations have a largest size. It is what `du -sm` prints; pip itself is not part of it.
 """
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -66,8 +65,7 @@ def say(text: str) -> None:
 
 
 def install(environment: Path, wheel: Path, extras: str, limit: int) -> None:
-    """Make an environment with the wheel, and compare its size with the limit."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)  # noqa: S603
+    """Install the wheel with these extras, and compare the environment's size with the limit."""
     pip = [sys.executable, "-m", "pip", "--python", str(environment / "bin" / "python"), "install", "--quiet"]
     subprocess.run([*pip, "--constraint", str(SOURCES / "constraints.txt"), f"{wheel}{extras}"], check=True)  # noqa: S603
     du = subprocess.run(["du", "-sm", str(environment)], capture_output=True, text=True, check=True)  # noqa: S603, S607
@@ -152,19 +150,16 @@ def follow_validation(port: int) -> None:
 
 
 def main(dist: Path) -> None:
-    """Check both environments, one after the other."""
+    """Check the base, then the service; one environment, so that the kernels are compiled once."""
     (wheel,) = dist.resolve().glob("*.whl")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
-        place = Path(made)
-        for name, extras, limit, check in (
-            ("base", "", BASE_LIMIT, check_base),
-            ("served", "[serve,worker]", SERVED_LIMIT, check_served),
-        ):
-            folder = place / f"{name}-folder"
-            folder.mkdir()
-            install(place / name, wheel, extras, limit)
-            check(place / name, folder)
-            shutil.rmtree(place / name)
+        environment, folder = Path(made) / "environment", Path(made) / "empty"
+        folder.mkdir()
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)  # noqa: S603
+        install(environment, wheel, "", BASE_LIMIT)
+        check_base(environment, folder)
+        install(environment, wheel, "[serve,worker]", SERVED_LIMIT)
+        check_served(environment, folder)
 
 
 if __name__ == "__main__":
