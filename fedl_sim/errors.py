@@ -1,30 +1,32 @@
-"""What can go wrong in the simulator, as types.
+"""What can go wrong in the simulator, as types; the root is in `solver.errors`.
 
-SimulationError
-├── CheckpointError     a saved run cannot be gone on with
-├── DataSetError        a data set is missing, damaged or cannot be fetched
-├── TopologyError       a graph file cannot be read as a network of devices
-└── MissingExtraError   a feature needs an optional dependency that is not installed
+SimulationError             any failure that the simulator foresees
+├── CheckpointError         a saved run cannot be continued
+├── DataSetError            a data set is missing, damaged or cannot be fetched
+├── InvalidSettingError     a setting breaks a rule (also a ValueError)
+└── TopologyError           a graph file cannot be read as a network of devices
 """
 
-__all__ = ["CheckpointError", "DataSetError", "MissingExtraError", "SimulationError", "TopologyError"]
+from solver.errors import FedsiftError
+
+__all__ = ["CheckpointError", "DataSetError", "InvalidSettingError", "SimulationError", "TopologyError"]
 
 
-class SimulationError(Exception):
+class SimulationError(FedsiftError):
     """Any failure that the simulator foresees; its text is meant for users."""
 
 
 class CheckpointError(SimulationError):
-    """A saved run cannot be gone on with."""
+    """A saved run cannot be continued."""
 
 
 class DataSetError(SimulationError):
     """A data set is missing, damaged or cannot be fetched."""
 
 
+class InvalidSettingError(SimulationError, ValueError):
+    """A setting of a run, a network or a study breaks a rule; the text names the setting."""
+
+
 class TopologyError(SimulationError):
     """A graph file cannot be read as a network of devices."""
-
-
-class MissingExtraError(SimulationError):
-    """A feature needs an optional dependency that is not installed."""

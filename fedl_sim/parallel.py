@@ -5,7 +5,8 @@ from typing import Any
 
 import joblib
 
-from fedl_sim.errors import MissingExtraError, SimulationError
+from fedl_sim.errors import SimulationError
+from solver.errors import MissingExtraError
 
 __all__ = ["fan_out"]
 

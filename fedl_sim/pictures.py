@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedl_sim.errors import MissingExtraError
+from solver.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,6 +13,7 @@ FedsiftError                     every failure that fedsift foresees; its text i
 ├── SimulationError              `fedl_sim.errors`
 │   ├── CheckpointError
 │   ├── DataSetError
+│   ├── InvalidSettingError
 │   └── TopologyError
 ├── ServiceError                 `app.http.problems`: a request is refused
 ├── ServiceRefusal               `app.commands.client`: a service refused a call

@@ -6,7 +6,8 @@ from fedl_sim.data.datasets import DataSet
 from fedl_sim.engines.base import Engine
 from fedl_sim.engines.compiled.engine import CompiledEngine
 from fedl_sim.engines.models import model_for
-from fedl_sim.errors import MissingExtraError
+from fedl_sim.errors import InvalidSettingError
+from solver.errors import MissingExtraError
 
 __all__ = ["ENGINES", "default_model", "make_engine"]
 
@@ -28,7 +29,7 @@ def make_engine(name: str, model: str, data: DataSet) -> Engine:
     if name == "compiled":
         return CompiledEngine(built_in, data.train, data.test)
     if name != "torch":
-        raise ValueError(f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
+        raise InvalidSettingError(f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
     try:
         # Imported here and nowhere else: the built-in models train without torch.
         module = importlib.import_module("fedl_sim.engines.torch")

@@ -12,7 +12,7 @@ from pathlib import Path
 import joblib
 
 from fedl_sim.atomic import write_atomically
-from fedl_sim.errors import SimulationError
+from fedl_sim.errors import InvalidSettingError, SimulationError
 from fedl_sim.labels.label import label
 from fedl_sim.labels.record import LabelledRealisation, load_record, record_path, save_record
 from fedl_sim.labels.settings import Family
@@ -112,7 +112,7 @@ class LabelFolder:
 
     def _of(self, kind: str) -> Path:
         if kind not in LABELS:
-            raise ValueError(f"label must be one of {', '.join(LABELS)}, is {kind!r}")
+            raise InvalidSettingError(f"label must be one of {', '.join(LABELS)}, is {kind!r}")
         return self.path / kind
 
     def _introduce(self) -> None:

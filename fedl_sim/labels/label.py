@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from fedl_sim.cache import cached_data_set, cached_engine, cached_realisation
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.labels.losses import Course
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.labels.settings import Family, Kind, kind_of
@@ -26,11 +27,13 @@ def candidate_sets(network: Network, sample_size: int, horizon: int) -> np.ndarr
     """All sets of S devices that can be sampled, in lexicographic order: C(10, S) rows where everybody can.
 
     Raises:
-        ValueError: fewer than S devices can be sampled.
+        InvalidSettingError: fewer than S devices can be sampled.
     """
     able = np.flatnonzero(eligible_devices(network, horizon))
     if not 1 <= sample_size <= len(able):
-        raise ValueError(f"sample_size must lie in 1..{len(able)}, the devices that can be sampled, is {sample_size}")
+        raise InvalidSettingError(
+            f"sample_size must lie in 1..{len(able)}, the devices that can be sampled, is {sample_size}"
+        )
     return np.array(list(combinations(able.tolist(), sample_size)), np.int64)
 
 

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from fedl_sim.data.datasets import DATA_SETS
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.network.profiles import BUDGETS
 from fedl_sim.network.realisation import RealisationSettings
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES
@@ -51,18 +52,20 @@ class Family:
         for name in ("topologies", "link_probabilities", "labels_per_device", "budgets"):
             values = tuple(getattr(self, name))
             if not values:
-                raise ValueError(f"{name} must name at least one value")
+                raise InvalidSettingError(f"{name} must name at least one value")
             object.__setattr__(self, name, values)
         if self.data_set not in DATA_SETS:
-            raise ValueError(f"data_set must be one of {', '.join(DATA_SETS)}, is {self.data_set!r}")
+            raise InvalidSettingError(f"data_set must be one of {', '.join(DATA_SETS)}, is {self.data_set!r}")
         unknown = [b for b in self.budgets if b != NO_OFFLOADING and b not in BUDGETS]
         if unknown:
-            raise ValueError(f"budgets must be among {NO_OFFLOADING}, {', '.join(BUDGETS)}; {unknown[0]!r} is not")
+            raise InvalidSettingError(
+                f"budgets must be among {NO_OFFLOADING}, {', '.join(BUDGETS)}; {unknown[0]!r} is not"
+            )
         for name in ("n_devices", "aggregations", "aggregation_period", "batch_size", "draws"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")
+                raise InvalidSettingError(f"{name} must be at least 1")
         if self.learning_rate <= 0 or self.mean_datapoints <= 0:
-            raise ValueError("learning_rate and mean_datapoints must be positive")
+            raise InvalidSettingError("learning_rate and mean_datapoints must be positive")
 
     @property
     def horizon(self) -> int:
@@ -78,11 +81,11 @@ class Family:
         """The family `to_lists` wrote.
 
         Raises:
-            ValueError: a name is unknown or a value not allowed.
+            InvalidSettingError: a name is unknown or a value not allowed.
         """
         unknown = set(values) - {f.name for f in fields(cls)}
         if unknown:
-            raise ValueError(f"a family has no {min(unknown)!r}")
+            raise InvalidSettingError(f"a family has no {min(unknown)!r}")
         return cls(**values)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from fedl_sim.engines.base import Engine, Indices
 from fedl_sim.engines.models import FloatArray
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.randomness import stream
 
 __all__ = ["LocalUpdate", "TrainingSettings", "local_steps"]
@@ -25,7 +26,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         if self.learning_rate <= 0 or self.batch_size < 1 or self.aggregation_period < 1:
-            raise ValueError("learning rate, batch size and aggregation period must be positive")
+            raise InvalidSettingError("learning rate, batch size and aggregation period must be positive")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fedl_sim.data.datasets import DataSet
 from fedl_sim.engines.base import Engine, Indices
 from fedl_sim.engines.models import FloatArray
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.devices import LocalUpdate, TrainingSettings, local_steps
 from fedl_sim.loop.first_round import sample_by_rival
 from fedl_sim.loop.holdings import Holdings
@@ -52,7 +53,7 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         if min(self.sample_size, self.aggregations, self.threads) < 1:
-            raise ValueError("sample_size, aggregations and threads must be at least 1")
+            raise InvalidSettingError("sample_size, aggregations and threads must be at least 1")
 
     @property
     def horizon(self) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fedl_sim.data.datasets import DataSet
 from fedl_sim.data.images import Images
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.network.partition import Partition
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.network.similarity import similar_radius
@@ -54,7 +55,7 @@ def _label_shares(
     present = np.unique(images.labels)
     shares = np.zeros((n, images.classes))
     if not 1 <= labels_per_device <= len(present):
-        raise ValueError(f"labels_per_device must lie in 1..{len(present)}, the labels present")
+        raise InvalidSettingError(f"labels_per_device must lie in 1..{len(present)}, the labels present")
     for device in range(n):
         chosen = generator.choice(present, labels_per_device, replace=False)
         shares[device, chosen] = 1

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedl_sim.data.images import Images
+from fedl_sim.errors import InvalidSettingError
 
 __all__ = ["Partition", "partition_by_labels"]
 
@@ -74,10 +75,10 @@ def partition_by_labels(
     """
     present = np.unique(images.labels)
     if not 1 <= labels_per_device <= len(present):
-        raise ValueError(f"labels_per_device must lie in 1..{len(present)}, the labels present")
+        raise InvalidSettingError(f"labels_per_device must lie in 1..{len(present)}, the labels present")
     mean = len(images) / n_devices if mean_datapoints is None else mean_datapoints
     if n_devices < 1 or mean <= 0:
-        raise ValueError("at least one device and a positive mean number of datapoints are needed")
+        raise InvalidSettingError("at least one device and a positive mean number of datapoints are needed")
     drawn = generator.normal(mean, np.sqrt(0.2 * mean), n_devices)
     sizes = np.maximum(1, np.rint(drawn)).astype(np.int64)
     by_label = {label: np.flatnonzero(images.labels == label) for label in present}

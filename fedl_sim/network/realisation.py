@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from fedl_sim.data.datasets import DataSet
-from fedl_sim.errors import TopologyError
+from fedl_sim.errors import InvalidSettingError, TopologyError
 from fedl_sim.network.node_link import load_node_link
 from fedl_sim.network.partition import Partition, partition_by_labels
 from fedl_sim.network.profiles import BUDGETS, PROFILES, DeviceColumns, device_columns, link_cost
@@ -49,9 +49,9 @@ class RealisationSettings:
 
     def __post_init__(self) -> None:
         if self.budget not in BUDGETS:
-            raise ValueError(f"unknown budget {self.budget!r}; known: {', '.join(BUDGETS)}")
+            raise InvalidSettingError(f"unknown budget {self.budget!r}; known: {', '.join(BUDGETS)}")
         if self.topology in RANDOM_TOPOLOGIES and self.n_devices is None:
-            raise ValueError("a random topology needs n_devices")
+            raise InvalidSettingError("a random topology needs n_devices")
 
 
 @dataclass(frozen=True, eq=False)

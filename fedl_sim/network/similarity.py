@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedl_sim.data.images import Images
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.network.partition import Partition
 from fedl_sim.network.topology import Topology
 
@@ -27,7 +28,7 @@ def similar_radius(
     one in twenty pairs of its class.
     """
     if not 0 <= quantile <= 1 or pairs < 1:
-        raise ValueError("quantile must lie in [0, 1] and pairs be at least 1")
+        raise InvalidSettingError("quantile must lie in [0, 1] and pairs be at least 1")
     order = np.argsort(images.labels, kind="stable")
     starts = np.searchsorted(images.labels[order], np.arange(images.classes + 1))
     one = generator.integers(len(images), size=pairs)
@@ -77,7 +78,7 @@ def estimate_similarity(
     it holds fewer than `sample_size`). A device without data has nothing to send: its links get 1.
     """
     if sample_size < 1 or radius < 0:
-        raise ValueError("sample_size must be at least 1 and radius not negative")
+        raise InvalidSettingError("sample_size must be at least 1 and radius not negative")
     samples = []
     for device in range(partition.n_devices):
         held = partition.of(device)

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from fedl_sim.errors import TopologyError
+from fedl_sim.errors import InvalidSettingError, TopologyError
 
 __all__ = ["RANDOM_TOPOLOGIES", "Topology", "from_networkx", "load_graphml", "random_topology"]
 
@@ -67,9 +67,9 @@ def random_topology(
     a tenth of the links rewired).
     """
     if not 0 < link_probability <= 1:
-        raise ValueError("link_probability must lie in (0, 1]")
+        raise InvalidSettingError("link_probability must lie in (0, 1]")
     if n_devices < 1:
-        raise ValueError("a topology needs at least one device")
+        raise InvalidSettingError("a topology needs at least one device")
     seed = int(generator.integers(2**32))
     degree = link_probability * (n_devices - 1)
     if kind == "erdos-renyi":
@@ -82,7 +82,7 @@ def random_topology(
         neighbours = min(max(2, 2 * round(degree / 2)), n_devices - 1)
         graph = nx.watts_strogatz_graph(n_devices, neighbours, 0.1, seed=seed)
     else:
-        raise ValueError(f"unknown topology {kind!r}; known: {', '.join(RANDOM_TOPOLOGIES)}")
+        raise InvalidSettingError(f"unknown topology {kind!r}; known: {', '.join(RANDOM_TOPOLOGIES)}")
     return from_networkx(graph)
 
 

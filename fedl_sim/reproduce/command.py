@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from fedl_sim.errors import SimulationError
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.profiles import BUDGETS
 from fedl_sim.network.realisation import RealisationSettings
@@ -19,8 +18,7 @@ from fedl_sim.reproduce.finished import CellFolder
 from fedl_sim.reproduce.provenance import source_version
 from fedl_sim.reproduce.registry import STUDIES
 from fedl_sim.reproduce.study import Scope, Study
-from fedl_sim.seeds import parse_seeds
-from solver.errors import FedsiftError
+from fedl_sim.terminal import FanOut, grouped, parse_seeds, progress_bar
 
 __all__ = ["experiment"]
 
@@ -28,7 +26,9 @@ __all__ = ["experiment"]
 AGGREGATIONS = {"accuracy": 10, "convergence": 20, "resources": 10, "sampling": 10, "solver": 10}
 
 
+@grouped
 def experiment(
+    *,
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(STUDIES)}.")],
     quick: Annotated[bool, typer.Option("--quick", help="Small networks of digits: minutes instead of hours.")] = False,
     seeds: Annotated[str, typer.Option(help="Networks to draw: comma-separated, or A:B for A..B−1.")] = "0:3",
@@ -43,8 +43,7 @@ def experiment(
     aggregations: Annotated[
         int | None, typer.Option("--aggregations", "-k", help="K [default: by experiment].")
     ] = None,
-    processes: Annotated[int, typer.Option("--processes", "-j", help="Runs at a time.", min=1)] = 1,
-    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler whose workers run instead.")] = None,
+    fan_out: FanOut,
     cells: Annotated[Path, typer.Option(help="Where finished runs are kept.")] = Path("build/experiments"),
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for tables and figures [default: in CELLS].")
@@ -53,33 +52,29 @@ def experiment(
 ) -> None:
     """Reproduce a part of the evaluation. Stopped at any moment, it goes on where it was when started again."""
     console = Console()
-    try:
-        scope = Scope(parse_seeds(seeds), quick=quick, references=references, draws=draws)
-        study = _study(name, scope, budget=budget, aggregations=aggregations)
-        folder = CellFolder(cells / "cells")
-        if not report_only:
-            _make(study, folder, console, processes=processes, dask=dask)
-        report = study.report(folder.load(study.cells))
-        about = {
-            "experiment": name,
-            "settings": asdict(scope) | {"budget": budget, "aggregations": aggregations},
-            "reported_by": source_version(),
-            "made_by": folder.versions(study.cells),
-        }
-        target = output or cells / (f"{name}-quick" if quick else name) / budget
-        for path in write_report(report, target, about):
-            console.print(f"wrote {path}")
-        for table in report.tables:
-            if not table.bulk:
-                console.print(Markdown(table.markdown()))
-    except (SimulationError, FedsiftError, ValueError, OSError) as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
-        raise typer.Exit(2) from error
+    scope = Scope(parse_seeds(seeds), quick=quick, references=references, draws=draws)
+    study = _study(name, scope, budget=budget, aggregations=aggregations)
+    folder = CellFolder(cells / "cells")
+    if not report_only:
+        _make(study, folder, console, fan_out)
+    report = study.report(folder.load(study.cells))
+    about = {
+        "experiment": name,
+        "settings": asdict(scope) | {"budget": budget, "aggregations": aggregations},
+        "reported_by": source_version(),
+        "made_by": folder.versions(study.cells),
+    }
+    target = output or cells / (f"{name}-quick" if quick else name) / budget
+    for path in write_report(report, target, about):
+        console.print(f"wrote {path}")
+    for table in report.tables:
+        if not table.bulk:
+            console.print(Markdown(table.markdown()))
 
 
 def _study(name: str, scope: Scope, *, budget: str, aggregations: int | None) -> Study:
     if name not in STUDIES:
-        raise ValueError(f"unknown experiment {name!r}; known: {', '.join(STUDIES)}")
+        raise InvalidSettingError(f"unknown experiment {name!r}; known: {', '.join(STUDIES)}")
     template = Cell(
         data_set="digits",
         scheme="random",
@@ -90,19 +85,12 @@ def _study(name: str, scope: Scope, *, budget: str, aggregations: int | None) ->
     return STUDIES[name](template, scope)
 
 
-def _make(study: Study, folder: CellFolder, console: Console, *, processes: int, dask: str | None) -> None:
+def _make(study: Study, folder: CellFolder, console: Console, fan_out: FanOut) -> None:
     todo = len(folder.missing(study.cells))
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with progress_bar(console) as bar:
         task = bar.add_task("runs", total=todo)
 
         def advance(cell: Cell) -> None:
             bar.update(task, advance=1, description=f"{cell.data_set}, {cell.scheme}, seed {cell.seed}")
 
-        folder.make(study.cells, processes=processes, dask=dask, on_cell=advance)
+        folder.make(study.cells, processes=fan_out.processes, dask=fan_out.dask, on_cell=advance)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.finished import Results
@@ -30,7 +31,7 @@ class Scope:
     def __post_init__(self) -> None:
         for name in ("references", "draws"):
             if (getattr(self, name) or 1) < 1:
-                raise ValueError(f"{name} must be at least 1")
+                raise InvalidSettingError(f"{name} must be at least 1")
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import joblib
 
 from fedl_sim.cache import cached_data_set, cached_engine, cached_realisation
 from fedl_sim.engines.factory import default_model
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.loop import RunSettings, run_scheme
 from fedl_sim.loop.records import AggregationRecord, SchemeRun
 from fedl_sim.network.realisation import RealisationSettings
@@ -54,9 +55,9 @@ class ExperimentSettings:
 
     def __post_init__(self) -> None:
         if not self.schemes or not self.seeds:
-            raise ValueError("an experiment needs at least one scheme and one seed")
+            raise InvalidSettingError("an experiment needs at least one scheme and one seed")
         if len(set(self.schemes)) != len(self.schemes) or len(set(self.seeds)) != len(self.seeds):
-            raise ValueError("a scheme or a seed is named twice")
+            raise InvalidSettingError("a scheme or a seed is named twice")
         for name in self.schemes:
             find_scheme(name)
 

@@ -7,21 +7,23 @@ from typing import Annotated
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress, TaskID
 from rich.table import Table
 
-from fedl_sim.errors import SimulationError
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.labels.folder import LABELS
 from fedl_sim.labels.settings import Family
+from fedl_sim.terminal import FanOut, grouped, parse_numbers, progress_bar
 from fedl_sim.train.pipeline import Reporter, label_realisations, train_models
 from fedl_sim.train.recipe import Recipe
 from sampler.gcn.weights import MODELS, Weights
-from solver.errors import FedsiftError
 
 __all__ = ["train"]
 
 
+@grouped
 def train(
+    *,
     model: Annotated[
         str, typer.Option(help=f"One of {', '.join(MODELS)}: the paper's, or the ranking variant.")
     ] = "gcn",
@@ -39,8 +41,7 @@ def train(
     family: Annotated[str, typer.Option(help="JSON that changes the family of networks, see the model card.")] = "{}",
     folder: Annotated[Path, typer.Option(help="Where labels are kept and taken up again.")] = Path("build/labels"),
     output: Annotated[Path, typer.Option("--output", "-o", help="Where weights are written.")] = Path("build/weights"),
-    processes: Annotated[int, typer.Option("--processes", "-j", help="Label with so many processes.", min=1)] = 1,
-    dask: Annotated[str | None, typer.Option(help="Label on the Dask cluster of this scheduler, tcp://….")] = None,
+    fan_out: FanOut,
     labels_only: Annotated[bool, typer.Option("--labels-only", help="Stop when everything is labelled.")] = False,
 ) -> None:
     """Label small networks, train a sampler's network on them, and judge it on others.
@@ -48,54 +49,36 @@ def train(
     Stopped at any point, the same command goes on where it was.
     """
     console = Console()
-    try:
-        recipe = Recipe(
-            model=model,
-            label=label,
-            sample_sizes=() if model == "rank" else _numbers(sizes, "sizes"),
-            general_sizes=_numbers(general_sizes, "general-sizes"),
-            realisations=realisations,
-            seed=seed,
-            held_out=held_out,
-            hidden=_numbers(hidden or ("16,16" if model == "rank" else "16"), "hidden"),
-            epochs=epochs or (40 if model == "rank" else 400),
-            surrogate_share=surrogate_share,
-            family=_family(family),
-        )
-        with _progress(console) as bar:
-            report = _reporter(bar)
-            label_realisations(recipe, folder, report, processes=processes, dask=dask)
-            weights = {} if labels_only else train_models(recipe, folder, output, report)
-        if weights:
-            _show(recipe, weights, console)
-            console.print(f"wrote {len(weights)} file(s) to {output}")
-    except (SimulationError, FedsiftError, ValueError, OSError) as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
-        raise typer.Exit(code=2) from error
-
-
-def _numbers(text: str, option: str) -> tuple[int, ...]:
-    if text == "none":
-        return ()
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(f"--{option} must be numbers like 3,4,5, not {text!r}") from None
+    recipe = Recipe(
+        model=model,
+        label=label,
+        sample_sizes=() if model == "rank" else parse_numbers(sizes, "--sizes"),
+        general_sizes=parse_numbers(general_sizes, "--general-sizes"),
+        realisations=realisations,
+        seed=seed,
+        held_out=held_out,
+        hidden=parse_numbers(hidden or ("16,16" if model == "rank" else "16"), "--hidden"),
+        epochs=epochs or (40 if model == "rank" else 400),
+        surrogate_share=surrogate_share,
+        family=_family(family),
+    )
+    with progress_bar(console, transient=False) as bar:
+        report = _reporter(bar)
+        label_realisations(recipe, folder, report, processes=fan_out.processes, dask=fan_out.dask)
+        weights = {} if labels_only else train_models(recipe, folder, output, report)
+    if weights:
+        _show(recipe, weights, console)
+        console.print(f"wrote {len(weights)} file(s) to {output}")
 
 
 def _family(text: str) -> Family:
     try:
         changes = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"--family must be a JSON object: {error}") from error
+        raise InvalidSettingError(f"--family must be a JSON object: {error}") from error
     if not isinstance(changes, dict):
-        raise ValueError("--family must be a JSON object")  # noqa: TRY004 — of the user, not of the code
+        raise InvalidSettingError("--family must be a JSON object")
     return Family.from_lists(Family().to_lists() | changes)
-
-
-def _progress(console: Console) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console)
 
 
 def _reporter(bar: Progress) -> Reporter:

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import ModuleType
 
 from fedl_sim.atomic import write_atomically
-from fedl_sim.errors import MissingExtraError
 from fedl_sim.labels.evaluation import by_network, judge, percentiles
 from fedl_sim.labels.folder import LabelFolder
 from fedl_sim.labels.record import LabelledRealisation
@@ -22,6 +21,7 @@ from sampler.gcn.rank import GcnRank
 from sampler.gcn.rank_features import RANK_FEATURES
 from sampler.gcn.sampler import GcnBranch
 from sampler.gcn.weights import GENERAL, Weights, read_weights
+from solver.errors import MissingExtraError
 
 __all__ = ["DRAWS", "Reporter", "label_realisations", "train_models"]
 

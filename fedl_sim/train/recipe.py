@@ -5,6 +5,7 @@ import shlex
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.labels.evaluation import HELD_OUT_SEED, TUNING_SEED
 from fedl_sim.labels.folder import LABELS
 from fedl_sim.labels.settings import Family
@@ -45,21 +46,21 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.model not in MODELS:
-            raise ValueError(f"model must be one of {', '.join(MODELS)}, is {self.model!r}")
+            raise InvalidSettingError(f"model must be one of {', '.join(MODELS)}, is {self.model!r}")
         if self.label not in LABELS:
-            raise ValueError(f"label must be one of {', '.join(LABELS)}, is {self.label!r}")
+            raise InvalidSettingError(f"label must be one of {', '.join(LABELS)}, is {self.label!r}")
         if self.realisations < 2 or self.held_out < 2:
-            raise ValueError("realisations and held_out must be at least 2")
+            raise InvalidSettingError("realisations and held_out must be at least 2")
         if self.seed < 0 or self.seed + self.realisations > TUNING_SEED:
-            raise ValueError(f"seeds must lie in 0..{TUNING_SEED - 1}: those beyond are not for training")
+            raise InvalidSettingError(f"seeds must lie in 0..{TUNING_SEED - 1}: those beyond are not for training")
         if not 0 <= self.surrogate_share <= 1:
-            raise ValueError(f"surrogate_share must lie in [0, 1], is {self.surrogate_share}")
+            raise InvalidSettingError(f"surrogate_share must lie in [0, 1], is {self.surrogate_share}")
         sizes = (*self.sample_sizes, *self.general_sizes)
         if not sizes or not all(1 <= size < self.family.n_devices for size in sizes):
-            raise ValueError(f"sample sizes must lie in 1..{self.family.n_devices - 1}")
+            raise InvalidSettingError(f"sample sizes must lie in 1..{self.family.n_devices - 1}")
         for size in self.sample_sizes:
             if size not in PAPER_SIZES:
-                raise ValueError(f"sampled sizes with a model of their own are {PAPER_SIZES}; {size} is not")
+                raise InvalidSettingError(f"sampled sizes with a model of their own are {PAPER_SIZES}; {size} is not")
 
     @property
     def models(self) -> dict[str, tuple[int, ...]]:

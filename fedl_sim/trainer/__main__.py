@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from fedl_sim.atomic import write_atomically
-from fedl_sim.errors import CheckpointError, DataSetError, MissingExtraError, SimulationError
+from fedl_sim.errors import CheckpointError, DataSetError, InvalidSettingError, SimulationError
 from fedl_sim.loop.checkpoint import pack, restore
 from fedl_sim.loop.loop import SchemeLoop
 from fedl_sim.trainer.part import open_part
 from sampler.errors import SamplingError, UnknownSchemeError
-from solver.errors import FedsiftError
+from solver.errors import FedsiftError, MissingExtraError
 
 __all__ = ["main"]
 
@@ -36,6 +36,7 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (CheckpointError, "checkpoint"),
     (UnknownSchemeError, "invalid"),
     (SamplingError, "infeasible"),
+    (InvalidSettingError, "invalid"),
     (SimulationError, "infeasible"),
     (FedsiftError, "invalid"),
     (ValueError, "invalid"),
@@ -101,7 +102,7 @@ def _warm_up() -> None:
     """Load what the first part would wait for: the small data set and the compiled kernels."""
     tiny = {"generator": {"n_devices": 4, "mean_datapoints": 5, "link_probability": 1.0}, "labels_per_device": 3}
     sizes = {"sample_size": 1, "aggregations": 1, "aggregation_period": 1, "learning_rate": 0.01, "batch_size": 5}
-    with suppress(SimulationError):  # the first part meets the same failure and reports it
+    with suppress(FedsiftError):  # the first part meets the same failure and reports it
         loop = open_part({**tiny, **sizes, "data_set": "digits", "scheme": "greedy+fast", "seed": 0, "draw": 0})
         loop.advance()
         loop.advance()

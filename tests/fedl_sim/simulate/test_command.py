@@ -67,8 +67,16 @@ def test_wrong_input_is_explained_without_a_traceback(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = fedsift(*arguments)
-    assert done.exit_code == 2
+    assert done.exit_code == 1
     assert reason in " ".join(done.output.split())
+    assert "Traceback" not in done.output
+
+
+def test_a_file_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    done = fedsift("generate", str(tmp_path / "file" / "x.npz"), "-n", "5", "--mean-datapoints", "5")
+    assert done.exit_code == 1
+    assert "file" in done.output
     assert "Traceback" not in done.output
 
 

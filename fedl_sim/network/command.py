@@ -1,0 +1,67 @@
+"""`fedsift generate`: draw a network realisation and write it to a file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fedl_sim.data.datasets import DATA_SETS, load_data_set
+from fedl_sim.network.profiles import BUDGETS
+from fedl_sim.network.realisation import RealisationSettings, realise
+from fedl_sim.network.topology import RANDOM_TOPOLOGIES
+from fedl_sim.terminal import grouped
+from solver.interchange import save_network
+
+__all__ = ["NetworkOptions", "generate"]
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """Options: the data set and the network that shares it out."""
+
+    data_set: Annotated[str, typer.Option(help=f"One of {', '.join(DATA_SETS)}.")] = "digits"
+    devices: Annotated[
+        int | None, typer.Option("--devices", "-n", help="N [default: 100, or a topology file's own].", min=1)
+    ] = None
+    topology: Annotated[
+        str, typer.Option(help=f"One of {', '.join(RANDOM_TOPOLOGIES)}, or a .graphml or .json file.")
+    ] = "erdos-renyi"
+    link_probability: Annotated[float, typer.Option(help="Density of random graphs.")] = 0.1
+    mean_datapoints: Annotated[float | None, typer.Option(help="μ per device [default: share the data set out].")] = (
+        None
+    )
+    labels_per_device: Annotated[int, typer.Option(help="Labels a device draws from.", min=1)] = 3
+    budget: Annotated[str, typer.Option(help=f"A step's limits: {', '.join(BUDGETS)}.")] = "loose"
+    reveal_labels: Annotated[bool, typer.Option(help="Give samplers the devices' label counts.")] = True
+
+    def settings(self) -> RealisationSettings:
+        """Return how to draw the network; a random one has 100 devices unless told otherwise."""
+        return RealisationSettings(
+            n_devices=100 if self.devices is None and self.topology in RANDOM_TOPOLOGIES else self.devices,
+            topology=self.topology,
+            link_probability=self.link_probability,
+            mean_datapoints=self.mean_datapoints,
+            labels_per_device=self.labels_per_device,
+            budget=self.budget,
+            reveal_labels=self.reveal_labels,
+        )
+
+
+@grouped
+def generate(
+    *,
+    output: Annotated[Path, typer.Argument(help="Where to write the network, as .npz.")],
+    options: NetworkOptions,
+    seed: Annotated[int, typer.Option(help="Which realisation.")] = 0,
+) -> None:
+    """Draw a network realisation and write it to a file that the solver and the service can read."""
+    network = realise(options.settings(), load_data_set(options.data_set), seed).network
+    output.parent.mkdir(parents=True, exist_ok=True)
+    save_network(network, output)
+    similarity = network.links.similarity.mean() if len(network.links) else float("nan")
+    Console().print(
+        f"wrote {output}: {len(network)} devices with {network.total_data:.0f} datapoints, "
+        f"{len(network.links)} links, mean similarity {similarity:.3f}"
+    )
