@@ -55,8 +55,3 @@ class SchemeRun:
     devices: tuple[DeviceRecord, ...]
     aggregations: tuple[AggregationRecord, ...]
     worst_relative_gap: float
-
-    @property
-    def final_accuracy(self) -> float:
-        """Accuracy after the last aggregation."""
-        return self.aggregations[-1].accuracy

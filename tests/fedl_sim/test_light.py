@@ -25,7 +25,7 @@ experiment = simulate(ExperimentSettings(
     run=RunSettings(sample_size=3, aggregations=1),
     schemes=("ours-offload",),
 ))
-print(experiment.runs[0].final_accuracy > 0)
+print(experiment.runs[0].aggregations[-1].accuracy > 0)
 try:
     simulate(ExperimentSettings(engine="torch"))
 except Exception as error:

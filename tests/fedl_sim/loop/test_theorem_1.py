@@ -6,8 +6,8 @@ import pytest
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.engines.compiled.engine import CompiledEngine
 from fedl_sim.engines.models import Softmax
-from fedl_sim.loop.theory import GapAndBound, measure_theorem_1, softmax_smoothness
 from fedl_sim.network.partition import Partition, partition_by_labels
+from tests.support.theorem_1 import GapAndBound, measure_theorem_1, softmax_smoothness
 
 PERIOD = 5
 
