@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedl_sim.loop.records import AggregationRecord
-from fedl_sim.reproduce.finished import Results
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.measures import final, runs_by_seed, to_target
 from fedl_sim.reproduce.panel import Panel
 from fedl_sim.reproduce.tables import Table

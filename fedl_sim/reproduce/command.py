@@ -13,10 +13,10 @@ from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.profiles import BUDGETS
 from fedl_sim.network.realisation import RealisationSettings
 from fedl_sim.reproduce.cell import Cell
-from fedl_sim.reproduce.files import write_report
-from fedl_sim.reproduce.finished import CellFolder
+from fedl_sim.reproduce.cell_folder import CellFolder
 from fedl_sim.reproduce.provenance import source_version
 from fedl_sim.reproduce.registry import STUDIES
+from fedl_sim.reproduce.report_files import write_report
 from fedl_sim.reproduce.study import Scope, Study
 from fedl_sim.terminal import FanOut, grouped, parse_seeds, progress_bar
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from fedl_sim.pictures import Drawing, draw_curve
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.compared import colour_of, label_of, moves_data
-from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.panel import Panel
 from sampler.schemes import EVERYONE

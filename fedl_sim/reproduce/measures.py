@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fedl_sim.loop.records import AggregationRecord, SchemeRun
 from fedl_sim.reproduce.cell import Cell
-from fedl_sim.reproduce.finished import Results
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.tables import Spread
 from fedl_sim.simulate.summary import first_reaching
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fedl_sim.reproduce.cell import Cell, cells_of
-from fedl_sim.reproduce.finished import Results
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.study import Scope
 from fedl_sim.reproduce.tables import Table

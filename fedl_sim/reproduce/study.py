@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
-from fedl_sim.reproduce.finished import Results
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.tables import Table
 
 __all__ = ["Report", "Scope", "Study"]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.claims import accuracy_claims
 from fedl_sim.reproduce.compared import FIGURE_SCHEMES, label_of
 from fedl_sim.reproduce.figures import curve_grid
-from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import final, runs_by_seed, spread
 from fedl_sim.reproduce.panel import Panel, curve_table, panel_of
 from fedl_sim.reproduce.study import Report, Scope, Study

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from fedl_sim.loop.records import AggregationRecord
 from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.claims import Target, saving_claims
 from fedl_sim.reproduce.compared import TABLE_SCHEMES, label_of
 from fedl_sim.reproduce.figures import curve_grid
-from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import final, runs_by_seed, spread, to_target
 from fedl_sim.reproduce.panel import Panel, curve_table, panel_of
 from fedl_sim.reproduce.study import Report, Scope, Study

@@ -8,9 +8,9 @@ import numpy as np
 
 from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.claims import Target, saving_claims
 from fedl_sim.reproduce.compared import FIGURE_SCHEMES, colour_of, label_of, moves_data
-from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import runs_by_seed, to_target
 from fedl_sim.reproduce.panel import Panel, curve_table, panel_of
 from fedl_sim.reproduce.study import Report, Scope, Study

@@ -13,8 +13,8 @@ import numpy as np
 from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell, cells_of
+from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.compared import colour_of, label_of
-from fedl_sim.reproduce.finished import Results
 from fedl_sim.reproduce.measures import final, runs_by_seed, spread
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table

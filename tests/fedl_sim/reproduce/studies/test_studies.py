@@ -10,8 +10,8 @@ import pytest
 
 from fedl_sim.loop.records import SchemeRun
 from fedl_sim.reproduce.cell import Cell
-from fedl_sim.reproduce.files import write_report
 from fedl_sim.reproduce.registry import STUDIES
+from fedl_sim.reproduce.report_files import write_report
 from fedl_sim.reproduce.studies.convergence import PAPER_TABLE, convergence_study
 from fedl_sim.reproduce.studies.resources import resources_study
 from fedl_sim.reproduce.study import Scope

@@ -13,7 +13,7 @@ from fedl_sim.errors import SimulationError
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.realisation import RealisationSettings
 from fedl_sim.reproduce.cell import Cell, cells_of, run_cell
-from fedl_sim.reproduce.finished import CellFolder
+from fedl_sim.reproduce.cell_folder import CellFolder
 from fedl_sim.reproduce.panel import panel_of
 from fedl_sim.reproduce.study import Scope
 from sampler.schemes import SCHEMES, Scheme
