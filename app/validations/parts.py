@@ -1,17 +1,19 @@
-"""Parts of validations as workers see them: dispatched, claimed, trained round by round, ended.
+"""Parts of validations as workers see them: queued, claimed, trained round by round, ended.
 
-Every change of a part is one transaction, guarded by the worker that claimed it last: a worker that was taken for
-dead and comes back changes nothing. A round's record, the checkpoint that follows from it and the event are written
+Every change of a part is one transaction, and only the worker that claimed the part last may make it: a worker that
+was taken for dead and comes back changes nothing. A round's record, the checkpoint after it and the event are written
 together, so a crash leaves all of a round or nothing.
 """
 
 import json
-import zlib
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
 from app.store import Store
+from app.validations.packing import unpack_work
 from app.validations.records import OPEN_STATES, add_event, settle
+from fedl_sim.contract import AggregationRecord, Facts, Failure, Part, Work
 
 __all__ = ["Claim", "PartStore", "Ticket", "Turn"]
 
@@ -32,14 +34,32 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Claim:
-    """A part as its new worker finds it; `checkpoint` is None before the first round."""
+    """A part as its new worker finds it.
+
+    Attributes:
+        work: of the validation, as it is stored.
+        next_round: the aggregation to train next.
+        checkpoint: the state before it; None before the first round.
+    """
 
     part_id: str
     validation_id: str
     attempt: int
-    work: dict[str, Any]
+    scheme: str
+    seed: int
+    draw: int
+    work: bytes
     next_round: int
     checkpoint: bytes | None
+
+    @cached_property
+    def part(self) -> Part:
+        """What is to be trained.
+
+        Raises:
+            ContractError: what is stored is damaged.
+        """
+        return Part(Work.from_json(unpack_work(self.work)), self.scheme, self.seed, self.draw)
 
 
 class PartStore:
@@ -88,9 +108,16 @@ class PartStore:
                 t.change("UPDATE validations SET state = 'running' WHERE id = ?", validation_id)
                 add_event(t, validation_id, "state", {"state": "running"})
         ((scheme, seed, draw, next_round, checkpoint),) = taken
-        spec = json.loads(zlib.decompress(work)) | {"scheme": scheme, "seed": seed, "draw": draw}
         return Claim(
-            part_id, validation_id, attempt, spec, next_round, None if checkpoint is None else bytes(checkpoint)
+            part_id=part_id,
+            validation_id=validation_id,
+            attempt=attempt,
+            scheme=scheme,
+            seed=seed,
+            draw=draw,
+            work=bytes(work),
+            next_round=next_round,
+            checkpoint=None if checkpoint is None else bytes(checkpoint),
         )
 
     def begin_round(self, part_id: str, aggregation: int, worker: str, *, most_attempts: int) -> Turn:
@@ -123,9 +150,9 @@ class PartStore:
         worker: str,
         *,
         seconds: float,
-        record: dict[str, Any],
+        record: AggregationRecord,
         checkpoint: bytes,
-        facts: dict[str, Any],
+        facts: Facts,
     ) -> bool:
         """Keep a round with what follows from it; False if the part is another worker's by now."""
         with self._store.write() as t:
@@ -138,7 +165,7 @@ class PartStore:
                 "WHERE id = ? AND worker = ? AND next_round = ? AND state = 'running'",
                 aggregation + 1,
                 checkpoint,
-                json.dumps(facts),
+                json.dumps(facts.to_json()),
                 claim.part_id,
                 worker,
                 aggregation,
@@ -151,20 +178,19 @@ class PartStore:
                 claim.part_id,
                 aggregation,
                 seconds,
-                json.dumps(record),
+                json.dumps(record.to_json()),
             )
-            body = {name: claim.work[name] for name in ("scheme", "seed", "draw")}
-            body |= {name: record[name] for name in ("aggregation", "accuracy", "loss")}
-            add_event(t, claim.validation_id, "round", {**body, "progress": done / rounds})
+            measured = {"aggregation": aggregation, "accuracy": record.accuracy, "loss": record.loss}
+            add_event(t, claim.validation_id, "round", {**_place(claim), **measured, "progress": done / rounds})
         return True
 
-    def end(self, claim: Claim, worker: str, state: str, failure: dict[str, Any] | None = None) -> bool:
+    def end(self, claim: Claim, worker: str, state: str, failure: Failure | None = None) -> bool:
         """End a part as done, failed or cancelled; a failure ends its whole validation."""
         with self._store.write() as t:
             if failure is not None:
                 t.change(
                     "UPDATE validations SET cancelled = 1, failure = COALESCE(failure, ?) WHERE id = ?",
-                    json.dumps(failure),
+                    json.dumps({"type": failure.type, "detail": failure.detail, **_place(claim)}),
                     claim.validation_id,
                 )
             else:
@@ -217,3 +243,8 @@ class PartStore:
         sql = f"DELETE FROM validations WHERE {ended} AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"  # noqa: S608
         with self._store.write() as t:
             return t.change(sql, older_than, kept_of_owner)
+
+
+def _place(claim: Claim) -> dict[str, object]:
+    """Which part of its validation it is, as callers are told."""
+    return {"scheme": claim.scheme, "seed": claim.seed, "draw": claim.draw}

@@ -8,11 +8,10 @@ from app.http.problems import InvalidRequestError
 from app.plans.request import ChangeIn
 from app.wire.base import Optional, RequestModel
 from app.wire.network import NetworkIn
+from fedl_sim.contract import GIVEN_PLAN
 from sampler import UnknownSchemeError, find_scheme
 
 __all__ = [
-    "DATA_SETS",
-    "GIVEN_PLAN",
     "GeneratorSource",
     "NetworkSource",
     "PlanSource",
@@ -20,9 +19,6 @@ __all__ = [
     "ValidationRequest",
 ]
 
-# Names that the simulator gives; a test holds them to it, since the service may not import it.
-DATA_SETS = ("digits", "mnist", "fashion-mnist")
-GIVEN_PLAN = "plan"
 
 EXAMPLE: dict[str, Any] = {
     "data_set": "digits",

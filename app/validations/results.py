@@ -1,28 +1,30 @@
 """From rounds to results: curves with spread, times to the target, data moved, and the verdict on predictions."""
 
-import json
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from app.validations.answer import Curve, SchemeOut, VerdictOut
 from app.validations.records import PartRecord, RoundRecord
 from app.wire.base import given
+from fedl_sim.contract import AggregationRecord, Facts, decode
 
 __all__ = ["estimated_seconds", "scheme_results"]
-
-Record = dict[str, Any]
 
 
 def scheme_results(
     parts: Sequence[PartRecord], rounds: Sequence[RoundRecord], *, target: float, tolerance: float
 ) -> list[SchemeOut]:
-    """One result for each scheme, in the order asked for; partial while parts are unfinished."""
-    records: dict[str, list[Record]] = {part.id: [] for part in parts}
+    """One result for each scheme, in the order asked for; partial while parts are unfinished.
+
+    Raises:
+        ContractError: a stored record is damaged.
+    """
+    records: dict[str, list[AggregationRecord]] = {part.id: [] for part in parts}
     for one in rounds:
-        records[one.part_id].append(json.loads(one.record))
+        records[one.part_id].append(AggregationRecord.from_json(decode(one.record)))
     names = dict.fromkeys(part.scheme for part in parts)
     return [
         _scheme(name, [part for part in parts if part.scheme == name], records, target, tolerance) for name in names
@@ -30,14 +32,14 @@ def scheme_results(
 
 
 def _scheme(
-    name: str, parts: Sequence[PartRecord], records: dict[str, list[Record]], target: float, tolerance: float
+    name: str, parts: Sequence[PartRecord], records: dict[str, list[AggregationRecord]], target: float, tolerance: float
 ) -> SchemeOut:
     begun = [records[part.id] for part in parts if records[part.id]]
     finished = [records[part.id] for part in parts if part.state == "done"]
     last = [run[-1] for run in finished]
-    hits = [hit for run in finished if (hit := next((r for r in run if r["accuracy"] >= target), None)) is not None]
+    hits = [hit for run in finished if (hit := next((r for r in run if r.accuracy >= target), None)) is not None]
     everybody = bool(hits) and len(hits) == len(finished)
-    gaps = [json.loads(part.facts).get("worst_relative_gap", 0.0) for part in parts]
+    gaps = [Facts.from_json(decode(part.facts)).worst_relative_gap for part in parts]
     return SchemeOut(
         scheme=name,
         runs=len(finished),
@@ -60,10 +62,10 @@ def _scheme(
     )
 
 
-def _curve(runs: Sequence[Sequence[Record]], measure: str) -> Curve:
+def _curve(runs: Sequence[Sequence[AggregationRecord]], measure: str) -> Curve:
     """Mean and deviation at each aggregation, over the runs that have reached it."""
     length = max((len(run) for run in runs), default=0)
-    columns = [[run[k][measure] for run in runs if k < len(run)] for k in range(length)]
+    columns = [[getattr(run[k], measure) for run in runs if k < len(run)] for k in range(length)]
     return Curve(
         mean=[float(np.mean(column)) for column in columns],
         deviation=[float(np.std(column)) for column in columns],
@@ -71,11 +73,11 @@ def _curve(runs: Sequence[Sequence[Record]], measure: str) -> Curve:
     )
 
 
-def _mean(records: Sequence[Record], measure: str) -> float:
-    return float(np.mean([record[measure] for record in records])) if records else 0.0
+def _mean(records: Sequence[AggregationRecord], measure: str) -> float:
+    return float(np.mean([getattr(record, measure) for record in records])) if records else 0.0
 
 
-def _verdict(last: Sequence[Record], tolerance: float) -> VerdictOut:
+def _verdict(last: Sequence[AggregationRecord], tolerance: float) -> VerdictOut:
     """Compare received useful data with the prediction, up to the tolerance plus two standard errors."""
     predicted, arrived = _mean(last, "predicted_useful"), _mean(last, "useful")
     error: float | None = None
@@ -86,7 +88,7 @@ def _verdict(last: Sequence[Record], tolerance: float) -> VerdictOut:
     elif predicted <= 0:
         outcome = "nothing_predicted"
     else:
-        differences = [record["useful"] - record["predicted_useful"] for record in last]
+        differences = [record.useful - record.predicted_useful for record in last]
         if len(last) > 1:
             allowed += 2 * float(np.std(differences, ddof=1)) / math.sqrt(len(last)) / predicted
         error = (arrived - predicted) / predicted

@@ -12,7 +12,14 @@ from starlette.responses import Response
 
 from app.http.answers import encoded, new_id, page
 from app.http.gate import JSON, Service
-from app.http.problems import ConflictError, InvalidRequestError, NotFoundError, OverloadedError, TooManyRequestsError
+from app.http.problems import (
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    OverloadedError,
+    ServiceError,
+    TooManyRequestsError,
+)
 from app.store import StoreError
 from app.validations.answer import (
     FailureOut,
@@ -27,6 +34,7 @@ from app.validations.results import estimated_seconds, scheme_results
 from app.validations.sources import Material, material
 from app.validations.store import NewPart, NewValidation, ValidationStore
 from app.wire.base import given
+from fedl_sim.contract import ContractError, Work
 
 __all__ = ["cancel", "create", "follow", "list_validations", "open_stream", "show"]
 
@@ -49,7 +57,7 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
             key=key or None,
             digest=hashlib.sha256(canonical).hexdigest(),
             request=canonical,
-            work=json.dumps(_work(request, found)).encode(),
+            work=_work(request, found),
             parts=_parts(service, request, found),
         ),
         most_open=settings.validation_queue,
@@ -68,12 +76,21 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
     return Response(encoded(service, show(service, owner, accepted.id)), 202, headers, JSON)
 
 
-def _work(request: ValidationRequest, found: Material) -> dict[str, object]:
-    """What all parts have in common, as `fedl_sim.trainer.part` reads it; what only results need rides along."""
-    names = ("data_set", "model", "learning_rate", "batch_size", "labels_per_device", "target", "tolerance")
-    sizes = ("sample_size", "aggregations", "aggregation_period")
-    return (
-        {name: getattr(request, name) for name in names} | {name: getattr(found, name) for name in sizes} | found.work()
+def _work(request: ValidationRequest, found: Material) -> Work:
+    """What all parts have in common."""
+    return Work(
+        source=found.network(),
+        data_set=request.data_set,
+        model=request.model,
+        labels_per_device=request.labels_per_device,
+        sample_size=found.sample_size,
+        aggregations=found.aggregations,
+        aggregation_period=found.aggregation_period,
+        learning_rate=request.learning_rate,
+        batch_size=request.batch_size,
+        target=request.target,
+        tolerance=request.tolerance,
+        plan=found.plan,
     )
 
 
@@ -100,16 +117,27 @@ def _parts(service: Service, request: ValidationRequest, found: Material) -> tup
 def show(service: Service, owner: str, validation_id: str) -> ValidationOut:
     """Where a validation stands, with the curves so far."""
     record = _find(service, owner, validation_id)
-    work = json.loads(ValidationStore(service.store).work(validation_id))
-    parts, rounds = ValidationStore(service.store).parts(validation_id)
+    store = ValidationStore(service.store)
+    parts, rounds = store.parts(validation_id)
     left = estimated_seconds(parts, rounds) if record.state == "running" else None
+    try:
+        outline = store.outline(validation_id)
+        if outline is None:
+            raise _not_found()
+        schemes = scheme_results(parts, rounds, target=outline.target, tolerance=outline.tolerance)
+    except ContractError as error:
+        raise ServiceError(f"what is stored of this validation is damaged: {error}") from error
     return ValidationOut(
         **_summary(record),
         **given(seconds_left=left),
         parts=len(parts),
         parts_done=sum(part.state == "done" for part in parts),
-        schemes=scheme_results(parts, rounds, target=work["target"], tolerance=work["tolerance"]),
-        **{name: work[name] for name in ("data_set", "sample_size", "aggregations", "aggregation_period", "target")},
+        schemes=schemes,
+        data_set=outline.data_set,
+        sample_size=outline.sample_size,
+        aggregations=outline.aggregations,
+        aggregation_period=outline.aggregation_period,
+        target=outline.target,
     )
 
 

@@ -1,6 +1,7 @@
-"""What a validation is about, as the simulator reads it: a network drawn or given, or that of a plan or run.
+"""From the source that a request names to what the simulator trains on: a network, its changes, perhaps a plan.
 
-A plan, or what a run has planned so far, comes with its transfers: the scheme `plan` carries them out as they stand.
+A source is a generator, a network, a kept plan or a run. A plan, or what a run has planned so far, comes with its
+transfers: the scheme `plan` carries them out as they stand.
 """
 
 import json
@@ -16,43 +17,36 @@ from app.plans.kept import kept_plan
 from app.runs.history import planned_so_far
 from app.validations.request import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest
 from app.wire.pointers import located
+from fedl_sim.contract import (
+    GIVEN_PLAN,
+    DeviceColumns,
+    GeneratorSettings,
+    GivenNetwork,
+    GivenPlan,
+    GivenStep,
+    LinkColumns,
+    NetworkChange,
+)
 from sampler import SamplingProblem, TooFewDevicesError
-from solver import Links, Schedule
+from solver import Change, Links, Schedule
 from solver.network import DEVICE_COLUMNS
 
 __all__ = ["Material", "material"]
 
-_LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
-
 
 @dataclass(frozen=True)
 class Material:
-    """What the source says: a schedule (None if it is still to be drawn), defaults, and the plan to carry out."""
+    """What the source says: the network or how to draw one, default sizes, and the plan to carry out."""
 
-    schedule: Schedule | None
-    generator: dict[str, Any] | None = None
+    source: GeneratorSettings | Schedule
     sample_size: int = 5
     aggregations: int = 10
     aggregation_period: int = 5
-    plan: dict[str, Any] | None = None
+    plan: GivenPlan | None = None
 
-    def work(self) -> dict[str, Any]:
-        """The parts of the simulator's specification that come from here."""
-        if self.schedule is None:
-            return {"generator": self.generator}
-        devices = self.schedule.network.devices
-        columns = {name: getattr(devices, name).tolist() for name in DEVICE_COLUMNS}
-        columns["label_counts"] = None if devices.label_counts is None else devices.label_counts.tolist()
-        changes = [
-            {
-                "step": change.step,
-                "devices": {name: np.asarray(column).tolist() for name, column in change.columns.items()},
-                "links": None if change.links is None else _link_columns(change.links),
-            }
-            for change in self.schedule.changes
-        ]
-        network = {"devices": columns, "links": _link_columns(self.schedule.network.links), "changes": changes}
-        return {"network": network} | ({} if self.plan is None else {"plan": self.plan})
+    def network(self) -> GeneratorSettings | GivenNetwork:
+        """The network as the simulator reads it."""
+        return self.source if isinstance(self.source, GeneratorSettings) else _given(self.source)
 
 
 def material(service: Service, owner: str, request: ValidationRequest) -> Material:
@@ -70,11 +64,11 @@ def material(service: Service, owner: str, request: ValidationRequest) -> Materi
     }
     found = replace(found, **asked)
     _keep_limits(service, found)
-    needs_sampling = any(scheme not in {"all", "plan"} for scheme in request.schemes)
-    if found.schedule is not None and needs_sampling:
+    needs_sampling = any(scheme not in {"all", GIVEN_PLAN} for scheme in request.schemes)
+    if isinstance(found.source, Schedule) and needs_sampling:
         horizon = found.aggregations * found.aggregation_period
         try:
-            SamplingProblem.of(found.schedule, found.sample_size, horizon=horizon)
+            SamplingProblem.of(found.source, found.sample_size, horizon=horizon)
         except TooFewDevicesError as error:
             detail = f"{error.asked} devices are to be sampled, {error.eligible} can be"
             raise InfeasibleError(detail, error.obstacles) from error
@@ -84,8 +78,7 @@ def material(service: Service, owner: str, request: ValidationRequest) -> Materi
 def _resolve(service: Service, owner: str, request: ValidationRequest) -> Material:
     source = request.source
     if isinstance(source, GeneratorSource):
-        generator = source.model_dump(exclude={"kind", "devices"}, exclude_none=True) | {"n_devices": source.devices}
-        return Material(None, generator)
+        return Material(GeneratorSettings(source.devices, **source.model_dump(exclude={"kind", "devices"})))
     if isinstance(source, NetworkSource):
         network = source.network.to_domain("/source/network")
         changes = [one.to_domain(f"/source/schedule/{i}", network) for i, one in enumerate(source.schedule)]
@@ -103,7 +96,7 @@ def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
     query, answer = found
     period = query.aggregation_period
     aggregations = max(1, math.ceil(query.horizon / period))
-    return Material(query.schedule, None, query.sample_size, aggregations, period, _script([json.loads(answer)]))
+    return Material(query.schedule, query.sample_size, aggregations, period, _script([json.loads(answer)]))
 
 
 def _of_run(service: Service, owner: str, source: RunSource) -> Material:
@@ -113,40 +106,68 @@ def _of_run(service: Service, owner: str, source: RunSource) -> Material:
     query, periods = found
     answers = [json.loads(period) for period in periods]
     plan = _script(answers)
-    return Material(query.schedule, None, query.sample_size, len(answers), query.aggregation_period, plan)
+    return Material(query.schedule, query.sample_size, len(answers), query.aggregation_period, plan)
 
 
-def _script(answers: list[dict[str, Any]]) -> dict[str, Any]:
+def _script(answers: list[dict[str, Any]]) -> GivenPlan:
     """The transfers of plans or periods one after the other."""
-    return {
-        "sampled": answers[0]["sampled"],
-        "relative_gap": max(answer["relative_gap"] for answer in answers),
-        "steps": [_step(step) for answer in answers for step in answer["steps"]],
-    }
+    return GivenPlan(
+        sampled=tuple(answers[0]["sampled"]),
+        relative_gap=max(answer["relative_gap"] for answer in answers),
+        steps=tuple(_step(step) for answer in answers for step in answer["steps"]),
+    )
 
 
-def _step(step: dict[str, Any]) -> dict[str, Any]:
+def _step(step: dict[str, Any]) -> GivenStep:
     if "matrix" in step:
         phi = np.array(step["matrix"])
         source, target = np.nonzero(phi)
         moves = {"source": source.tolist(), "target": target.tolist(), "fraction": phi[source, target].tolist()}
     else:
-        moves = {name: step["transfers"][name] for name in ("source", "target", "fraction")}
-    return {"step": step["step"], **moves, "useful": sum(step["received"])}
+        moves = step["transfers"]
+    return GivenStep(
+        step=step["step"],
+        source=tuple(moves["source"]),
+        target=tuple(moves["target"]),
+        fraction=tuple(moves["fraction"]),
+        useful=sum(step["received"]),
+    )
 
 
-def _link_columns(links: Links) -> dict[str, Any]:
-    return {name: getattr(links, name).tolist() for name in _LINK_COLUMNS}
+def _given(schedule: Schedule) -> GivenNetwork:
+    devices = schedule.network.devices
+    counts = devices.label_counts
+    return GivenNetwork(
+        devices=DeviceColumns(
+            **{name: tuple(getattr(devices, name).tolist()) for name in DEVICE_COLUMNS},
+            label_counts=None if counts is None else tuple(map(tuple, counts.tolist())),
+        ),
+        links=_links(schedule.network.links),
+        changes=tuple(_change(change) for change in schedule.changes),
+    )
+
+
+def _change(change: Change) -> NetworkChange:
+    columns = tuple((name, tuple(np.asarray(column).tolist())) for name, column in change.columns.items())
+    return NetworkChange(change.step, columns, None if change.links is None else _links(change.links))
+
+
+def _links(links: Links) -> LinkColumns:
+    return LinkColumns(
+        source=tuple(links.source.tolist()),
+        target=tuple(links.target.tolist()),
+        similarity=tuple(links.similarity.tolist()),
+        transmit_cost=tuple(links.transmit_cost.tolist()),
+    )
 
 
 def _keep_limits(service: Service, found: Material) -> None:
     settings = service.settings
-    if found.schedule is None:
-        generator = found.generator or {}
-        devices = int(generator["n_devices"])
-        datapoints = devices * float(generator.get("mean_datapoints", 0))
+    if isinstance(found.source, GeneratorSettings):
+        devices = found.source.n_devices
+        datapoints = devices * (found.source.mean_datapoints or 0.0)
     else:
-        network = found.schedule.network
+        network = found.source.network
         devices, datapoints = len(network), network.total_data
     if devices > settings.validation_devices:
         raise InvalidRequestError.at("/source", f"may have at most {settings.validation_devices} devices")

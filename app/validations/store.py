@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.store import Store
 from app.store.database import Transaction
 from app.store.paging import owned_page
+from app.validations.packing import pack_work, unpack_work
 from app.validations.records import (
     OPEN_STATES,
     EventRecord,
@@ -16,6 +17,7 @@ from app.validations.records import (
     add_event,
     settle,
 )
+from fedl_sim.contract import Outline, Work
 
 __all__ = ["Accepted", "NewPart", "NewValidation", "ValidationStore"]
 
@@ -35,14 +37,14 @@ class NewPart:
 
 @dataclass(frozen=True)
 class NewValidation:
-    """A validation to be accepted: `request` as it was asked for, `work` as trainers read it."""
+    """A validation to be accepted: `request` as it was asked for, `work` as it is trained."""
 
     id: str
     owner: str
     key: str | None
     digest: str
     request: bytes
-    work: bytes
+    work: Work
     parts: tuple[NewPart, ...]
 
 
@@ -71,7 +73,7 @@ class ValidationStore:
 
     def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int) -> Accepted:
         """Keep a validation with all its parts, unless its idempotency key is known or the queue is full."""
-        packed, spec = zlib.compress(new.request, 1), zlib.compress(new.work, 1)
+        request, work = zlib.compress(new.request, 1), pack_work(new.work)
         with self._store.write() as t:
             known = _known(t, new)
             if known is not None:
@@ -93,8 +95,8 @@ class ValidationStore:
                 new.key,
                 new.digest,
                 sum(part.rounds for part in new.parts),
-                packed,
-                spec,
+                request,
+                work,
             )
             if not added:  # another process was first with this key
                 return _known(t, new) or Accepted("", "", new=False, full="queue")
@@ -121,11 +123,15 @@ class ValidationStore:
             rows = t.rows(sql, validation_id, owner)
         return ValidationRecord(*rows[0]) if rows else None
 
-    def work(self, validation_id: str) -> bytes:
-        """What the parts have in common, as JSON."""
+    def outline(self, validation_id: str) -> Outline | None:
+        """What results need of the work; None if the validation is gone.
+
+        Raises:
+            ContractError: what is stored is damaged.
+        """
         with self._store.read() as t:
             rows = t.rows("SELECT work FROM validations WHERE id = ?", validation_id)
-        return zlib.decompress(rows[0][0]) if rows else b"{}"
+        return Outline.from_json(unpack_work(rows[0][0])) if rows else None
 
     def page(self, owner: str, limit: int, after: str | None) -> list[ValidationRecord]:
         """The owner's validations, oldest first, from the one after `after` on."""

@@ -1,8 +1,8 @@
-"""What a worker does with a part: one round a call, each trained once and kept before the next begins.
+"""Trains a part for one worker, one aggregation round a call; a round is stored before the next begins.
 
-A call that finds its round kept already (the worker died between keeping it and telling the queue) returns at once.
-Anything unforeseen ends the process: the queue must not be told of a failure that is the worker's own, and whoever
-takes the part over goes on from the last round kept.
+A call for a round that is stored already returns at once: the worker died after storing it, before the queue knew.
+An unexpected exception ends the process, since it is the worker's failure and not the part's. Another worker resumes
+the part after the last stored round.
 """
 
 import logging
@@ -10,11 +10,12 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from app.store import StoreError
 from app.validations.parts import Claim, PartStore, Turn
 from app.worker.trainer_process import Trainer, TrainerDiedError, TrainingError
+from fedl_sim.contract import ContractError, Failure, Part
 
 __all__ = ["EXIT_CRASHED", "EXIT_SUPERSEDED", "Executor"]
 
@@ -28,7 +29,7 @@ _LONGEST_WAIT = 5.0
 
 
 class Executor:
-    """Runs parts for one worker."""
+    """Runs the parts that the queue gives to this worker."""
 
     def __init__(self, parts: PartStore, worker_id: str, trainer: Trainer, *, most_attempts: int) -> None:
         self._parts = parts
@@ -42,10 +43,10 @@ class Executor:
         self.stopping = threading.Event()
 
     def run_round(self, part_id: str, attempt: int, aggregation: int) -> str:
-        """Do one round; says "done", or how the part ended."""
+        """Train one round; returns "done", or "over" if the part has ended."""
         with self._idle:
             if self.stopping.is_set():
-                # Told of nothing, the queue keeps the part for whoever takes over.
+                # The call never returns, so the queue keeps the part and gives it to the worker that takes over.
                 threading.Event().wait()
             self._rounds += 1
             try:
@@ -56,16 +57,16 @@ class Executor:
                 os._exit(EXIT_CRASHED)
 
     def idle_at(self) -> int | None:
-        """How many rounds it has seen, if none is under way: twice the same number means nothing has happened."""
+        """The number of rounds begun so far; None while one is under way."""
         return None if self._idle.locked() else self._rounds
 
     def let_go(self) -> None:
-        """Forget the part in hand: whoever goes on with it, this worker too, claims it anew."""
+        """Drop the current part; whichever worker continues it, this one included, claims it again."""
         with self._idle:
             self._claim = None
 
     def wait_for_round(self, seconds: float) -> bool:
-        """Take no more rounds; whether the one under way ended in time."""
+        """Begin no more rounds, and wait for the one under way; returns whether it ended in time."""
         self.stopping.set()
         return self._idle.acquire(timeout=seconds)
 
@@ -73,21 +74,26 @@ class Executor:
         claim = self._claimed(part_id, attempt)
         if claim is None:
             return "over"
+        try:
+            part = claim.part
+        except ContractError as error:
+            # It would be damaged for every worker: the validation ends here, and its caller is told.
+            return self._end(claim, "failed", Failure("damaged", f"the stored work is damaged: {error}"))
         turn = self._patiently(
             lambda: self._parts.begin_round(part_id, aggregation, self._worker, most_attempts=self._most_attempts)
         )
-        outcome = self._train(claim, aggregation) if turn == "train" else self._leave(claim, aggregation, turn)
-        if outcome == "done" and aggregation >= claim.work["aggregations"]:
+        outcome = self._train(claim, part, aggregation) if turn == "train" else self._leave(claim, aggregation, turn)
+        if outcome == "done" and aggregation >= part.work.aggregations:
             return self._end(claim, "done")
         return outcome
 
     def _leave(self, claim: Claim, aggregation: int, turn: Turn) -> str:
-        """Why a round is not trained."""
+        """Act on the reason why a round is not to be trained."""
         if turn == "cancelled":
             return self._end(claim, "cancelled")
         if turn == "exhausted":
             detail = f"aggregation {aggregation} was begun {self._most_attempts} times and never finished"
-            return self._end(claim, "failed", {"type": "exhausted", "detail": detail})
+            return self._end(claim, "failed", Failure("exhausted", detail))
         return "done" if turn == "done" else self._superseded()
 
     def _claimed(self, part_id: str, attempt: int) -> Claim | None:
@@ -96,16 +102,17 @@ class Executor:
             self._at = -1
         return self._claim
 
-    def _train(self, claim: Claim, aggregation: int) -> str:
+    def _train(self, claim: Claim, part: Part, aggregation: int) -> str:
         begin = time.perf_counter()
         try:
             if self._at != aggregation:
-                self._open(claim, aggregation)
-            record, checkpoint, gap = self._trainer.advance(aggregation)
+                self._open(claim, part, aggregation)
+            trained, checkpoint = self._trainer.advance(aggregation)
         except TrainingError as error:
-            return self._end(claim, "failed", {"type": error.kind, "detail": str(error)})
+            return self._end(claim, "failed", error.failure)
         except TrainerDiedError as error:
-            # Tried anew, from what is kept, until the attempts are used up: a machine short of memory kills at random.
+            # Try again from the last stored round until the attempts are used up: a machine that runs out of memory
+            # kills processes at random.
             _log.warning("trainer died: %s", error, extra={"fields": {"part": claim.part_id}})
             self._claim = None
             return self._run_round(claim.part_id, claim.attempt, aggregation)
@@ -116,9 +123,9 @@ class Executor:
                 aggregation,
                 self._worker,
                 seconds=seconds,
-                record=record,
+                record=trained.record,
                 checkpoint=checkpoint,
-                facts={"worst_relative_gap": gap},
+                facts=trained.facts,
             )
         )
         if not kept and self._standing(claim, aggregation) != "done":
@@ -127,25 +134,25 @@ class Executor:
         return "done"
 
     def _standing(self, claim: Claim, aggregation: int) -> str:
-        """Whether the round was kept after all: the answer to a commit can be lost on the way."""
+        """Ask the store whether the round was stored after all: the reply to a commit can be lost."""
         return self._patiently(
             lambda: self._parts.begin_round(claim.part_id, aggregation, self._worker, most_attempts=0)
         )
 
-    def _open(self, claim: Claim, aggregation: int) -> None:
+    def _open(self, claim: Claim, part: Part, aggregation: int) -> None:
         if claim.next_round != aggregation:
             raise RuntimeError(f"the part stands at {claim.next_round}, not at {aggregation}")
-        opened = self._trainer.open(claim.work, claim.checkpoint)
-        if opened["next"] != aggregation:
-            raise TrainingError("checkpoint", f"the checkpoint stands at {opened['next']}, not at {aggregation}")
+        opened = self._trainer.open(part, claim.checkpoint)
+        if opened.next != aggregation:
+            detail = f"the checkpoint stands at {opened.next}, not at {aggregation}"
+            raise TrainingError(Failure("checkpoint", detail))
 
-    def _end(self, claim: Claim, state: str, failure: dict[str, Any] | None = None) -> str:
-        where = {name: claim.work[name] for name in ("scheme", "seed", "draw")}
+    def _end(self, claim: Claim, state: str, failure: Failure | None = None) -> str:
         self._claim = None
-        told = None if failure is None else failure | where
-        if told is not None:
-            _log.warning("part failed", extra={"fields": {"part": claim.part_id, **told}})
-        self._patiently(lambda: self._parts.end(claim, self._worker, state, told))
+        if failure is not None:
+            fields = {"part": claim.part_id, "type": failure.type, "detail": failure.detail}
+            _log.warning("part failed", extra={"fields": fields})
+        self._patiently(lambda: self._parts.end(claim, self._worker, state, failure))
         return "over"
 
     def _superseded(self) -> str:
@@ -154,7 +161,7 @@ class Executor:
         os._exit(EXIT_SUPERSEDED)
 
     def _patiently(self, work: Callable[[], T]) -> T:
-        """Try until the database answers: while it is away nothing can be decided, and nothing is lost."""
+        """Repeat a store operation until the database answers."""
         wait = 0.1
         while True:
             try:

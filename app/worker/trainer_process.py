@@ -1,4 +1,4 @@
-"""The subprocess that trains: lines of JSON to and from `python -m fedl_sim.trainer`, by name, never imported."""
+"""The training process: `python -m fedl_sim.trainer`, started by name and spoken to in lines of JSON."""
 
 import json
 import os
@@ -7,23 +7,38 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
+
+from fedl_sim.contract import (
+    Advance,
+    Advanced,
+    ContractError,
+    Failure,
+    Open,
+    Opened,
+    Part,
+    Request,
+    read_reply,
+)
 
 __all__ = ["Trainer", "TrainerDiedError", "TrainingError"]
 
-_MODULE = "fedl_sim.trainer"
+T = TypeVar("T", Opened, Advanced)
+
+# `-P` keeps the working directory off the import path: a folder `fedl_sim/` there must not replace ours.
+_COMMAND = (sys.executable, "-P", "-m", "fedl_sim.trainer")
 
 
 class TrainingError(Exception):
-    """The trainer says why a part cannot be trained."""
+    """A part cannot be trained; `failure` says why."""
 
-    def __init__(self, kind: str, detail: str) -> None:
-        super().__init__(detail)
-        self.kind = kind
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
 
 
 class TrainerDiedError(Exception):
-    """The trainer is gone, or does not answer in time."""
+    """The training process ended, does not reply in time, or sends what is no reply."""
 
 
 class Trainer:
@@ -38,22 +53,26 @@ class Trainer:
         if data_dir:
             self._environment["FEDSIFT_DATA_DIR"] = data_dir
         self._process: subprocess.Popen[str] | None = None
-        self._answers: queue.Queue[str] = queue.Queue()
+        self._replies: queue.Queue[str] = queue.Queue()
         self.ensure()
 
     def ensure(self) -> None:
         """Start the process unless it runs."""
         if self._process is not None and self._process.poll() is None:
             return
-        command = [sys.executable, "-P", "-m", _MODULE]  # -P: the working directory is not on the import path
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
-            command, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            _COMMAND, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self._answers = queue.Queue()
-        threading.Thread(target=_pass_on, args=(self._process, self._answers), daemon=True).start()
+        self._replies = queue.Queue()
+        threading.Thread(target=_pass_on, args=(self._process, self._replies), daemon=True).start()
 
-    def open(self, part: dict[str, Any], checkpoint: bytes | None) -> dict[str, Any]:
-        """Make the trainer stand where a part does."""
+    def open(self, part: Part, checkpoint: bytes | None) -> Opened:
+        """Begin a part, or go on with it from a checkpoint.
+
+        Raises:
+            TrainingError: it cannot be trained.
+            TrainerDiedError: there is no reply.
+        """
         path: Path | None = None
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -61,19 +80,21 @@ class Trainer:
                 path = self._folder / "given.npz"
                 path.write_bytes(checkpoint)
         except OSError as error:
-            raise TrainingError("disk", str(error)) from error
-        place = None if path is None else str(path)
-        opened: dict[str, Any] = self._ask({"open": part, "checkpoint": place, "folder": str(self._folder)})["opened"]
-        return opened
+            raise TrainingError(Failure("disk", str(error))) from error
+        return self._ask(Open(part, None if path is None else str(path), str(self._folder)), Opened)
 
-    def advance(self, aggregation: int) -> tuple[dict[str, Any], bytes, float]:
-        """Train a round: what was measured, the checkpoint after it, and the worst certified gap so far."""
-        answer = self._ask({"advance": aggregation})
+    def advance(self, aggregation: int) -> tuple[Advanced, bytes]:
+        """Train a round; returns what was measured and the checkpoint after it.
+
+        Raises:
+            TrainingError: it cannot be trained.
+            TrainerDiedError: there is no reply.
+        """
+        advanced = self._ask(Advance(aggregation), Advanced)
         try:
-            checkpoint = Path(answer["checkpoint"]).read_bytes()
+            return advanced, Path(advanced.checkpoint).read_bytes()
         except OSError as error:
-            raise TrainingError("disk", str(error)) from error
-        return answer["record"], checkpoint, answer["worst_relative_gap"]
+            raise TrainingError(Failure("disk", str(error))) from error
 
     def stop(self) -> None:
         """End the process; it keeps nothing that is not written."""
@@ -82,30 +103,42 @@ class Trainer:
             self._process.wait()
             self._process = None
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, request: Request, expected: type[T]) -> T:
+        line = self._exchange(json.dumps(request.to_json()))
+        try:
+            reply = read_reply(line)
+        except ContractError as error:
+            self.stop()  # what it sends next would be taken for the reply to a later request
+            raise TrainerDiedError(f"the training process sent what is no reply: {error}") from error
+        if isinstance(reply, Failure):
+            raise TrainingError(reply)
+        if not isinstance(reply, expected):
+            self.stop()
+            raise TrainerDiedError(f"the training process replied {type(reply).__name__} to {type(request).__name__}")
+        return reply
+
+    def _exchange(self, line: str) -> str:
+        """Send a line and wait for the one that comes back."""
         self.ensure()
         process = self._process
         if process is None or process.stdin is None:
             raise TrainerDiedError("the training process did not start")
         try:
-            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.write(line + "\n")
             process.stdin.flush()
-            line = self._answers.get(timeout=self._timeout)
+            reply = self._replies.get(timeout=self._timeout)
         except queue.Empty:
             self.stop()
             raise TrainerDiedError(f"a round took more than {self._timeout:g} seconds") from None
         except OSError as error:
             raise TrainerDiedError(f"the training process is gone: {error}") from error
-        if not line:
+        if not reply:
             raise TrainerDiedError(f"the training process ended with {process.wait()}")
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            raise TrainingError(answer["error"]["type"], answer["error"]["detail"])
-        return answer
+        return reply
 
 
-def _pass_on(process: "subprocess.Popen[str]", answers: "queue.Queue[str]") -> None:
+def _pass_on(process: "subprocess.Popen[str]", replies: "queue.Queue[str]") -> None:
     assert process.stdout is not None  # noqa: S101 - it was asked for
     for line in process.stdout:
-        answers.put(line)
-    answers.put("")
+        replies.put(line)
+    replies.put("")

@@ -15,14 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from fedl_sim.contract import DATA_SETS
 from fedl_sim.data.download import download
 from fedl_sim.data.idx import read_idx_gz
 from fedl_sim.data.images import Images
 from fedl_sim.errors import DataSetError
 
 __all__ = ["DATA_SETS", "DataSet", "Fetch", "load_data_set"]
-
-DATA_SETS = ("digits", "mnist", "fashion-mnist")
 
 _FILES = (
     "train-images-idx3-ubyte.gz",

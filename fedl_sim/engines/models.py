@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from fedl_sim.contract import MODELS
 from fedl_sim.errors import InvalidSettingError
 
 __all__ = ["Cnn", "Mlp", "Model", "Softmax", "initial_parameters", "model_for", "parameter_count"]
@@ -159,4 +160,4 @@ def model_for(name: str, side: int, classes: int) -> Model:
         return Mlp(side**2, classes=classes)
     if name == "softmax":
         return Softmax(side**2, classes=classes)
-    raise InvalidSettingError(f"unknown model {name!r}; known: cnn, mlp, softmax")
+    raise InvalidSettingError(f"unknown model {name!r}; known: {', '.join(MODELS)}")

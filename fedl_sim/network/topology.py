@@ -11,11 +11,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from fedl_sim.contract import TOPOLOGIES
 from fedl_sim.errors import InvalidSettingError, TopologyError
 
 __all__ = ["RANDOM_TOPOLOGIES", "Topology", "from_networkx", "load_graphml", "random_topology"]
 
-RANDOM_TOPOLOGIES = ("erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz")
+RANDOM_TOPOLOGIES = TOPOLOGIES
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,10 @@
 """`python -m fedl_sim.trainer`: trains parts of validations for a worker, a line of JSON in and a line out.
 
-    {"open": {part}, "checkpoint": "path" or null, "folder": "path"}   → {"opened": {"next": k, "sampled": […]}}
-    {"advance": k}                                                     → {"record": {…}, "checkpoint": "path", …}
-
-or, to either, {"error": {"type": …, "detail": …}}; the process stays for the next part. A checkpoint is a file
-that is whole or absent. The process ends with its standard input, at once: when its worker is killed nobody
-would ask for what it computes.
+`fedl_sim.contract.messages` has the requests and the replies. After a failure the process stays for the next part. A
+checkpoint is a file that is whole or absent. When standard input ends the process ends too, in the middle of a round
+if need be: its worker is gone, and nobody would use what it computes.
 """
 
-import dataclasses
 import json
 import os
 import queue
@@ -17,9 +13,23 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from fedl_sim.atomic import write_atomically
+from fedl_sim.contract import (
+    Advanced,
+    ContractError,
+    Facts,
+    Failure,
+    GeneratorSettings,
+    Open,
+    Opened,
+    Part,
+    Reply,
+    Request,
+    Work,
+    read_request,
+)
 from fedl_sim.errors import CheckpointError, DataSetError, InvalidSettingError, SimulationError
 from fedl_sim.loop.checkpoint import pack, restore
 from fedl_sim.loop.loop import SchemeLoop
@@ -30,10 +40,12 @@ from solver.errors import FedsiftError, MissingExtraError
 __all__ = ["main"]
 
 _NICENESS = 10
-_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+# The first that fits names the failure, so a class comes before the class it is derived from.
+_FAILURES: tuple[tuple[type[BaseException], str], ...] = (
     (DataSetError, "data-set"),
     (MissingExtraError, "data-set"),
     (CheckpointError, "checkpoint"),
+    (ContractError, "invalid"),
     (UnknownSchemeError, "invalid"),
     (SamplingError, "infeasible"),
     (InvalidSettingError, "invalid"),
@@ -51,38 +63,34 @@ class _Trainer:
         self._loop: SchemeLoop | None = None
         self._path = Path()
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        if "open" in request:
+    def answer(self, request: Request) -> Reply:
+        if isinstance(request, Open):
             return self._open(request)
-        return self._advance(request["advance"])
+        return self._advance(request.aggregation)
 
-    def _open(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _open(self, request: Open) -> Opened:
         self._loop = None
-        loop = open_part(request["open"], threads=self._threads)
-        if request["checkpoint"] is not None:
-            restore(loop, Path(request["checkpoint"]).read_bytes())
+        loop = open_part(request.part, threads=self._threads)
+        if request.checkpoint is not None:
+            restore(loop, Path(request.checkpoint).read_bytes())
         self._loop = loop
-        self._path = Path(request["folder"]) / "checkpoint.npz"
-        return {"opened": {"next": len(loop.records), "sampled": loop.sampled.tolist()}}
+        self._path = Path(request.folder) / "checkpoint.npz"
+        return Opened(len(loop.records), tuple(loop.sampled.tolist()))
 
-    def _advance(self, aggregation: int) -> dict[str, Any]:
+    def _advance(self, aggregation: int) -> Advanced:
         loop = self._loop
         if loop is None or len(loop.records) != aggregation:
             raise CheckpointError(f"aggregation {aggregation} is not next")
         record = loop.advance()
         write_atomically(self._path, pack(loop))
-        return {
-            "record": dataclasses.asdict(record),
-            "checkpoint": str(self._path),
-            "worst_relative_gap": loop.planner.worst_relative_gap,
-        }
+        return Advanced(record, str(self._path), Facts(loop.planner.worst_relative_gap))
 
 
-def explained(error: Exception) -> dict[str, Any]:
-    """An error as the worker reads it: a kind, and a sentence for people."""
-    kind = next((name for known, name in _KINDS if isinstance(error, known)), "internal")
+def explained(error: Exception) -> Failure:
+    """An error as the worker reads it."""
+    kind = next((name for known, name in _FAILURES if isinstance(error, known)), "internal")
     detail = str(error) if kind not in {"internal", "memory"} else f"{type(error).__name__}: {error}"
-    return {"error": {"type": kind, "detail": detail}}
+    return Failure(kind, detail)
 
 
 def _lines() -> Iterator[str]:
@@ -100,10 +108,21 @@ def _lines() -> Iterator[str]:
 
 def _warm_up() -> None:
     """Load what the first part would wait for: the small data set and the compiled kernels."""
-    tiny = {"generator": {"n_devices": 4, "mean_datapoints": 5, "link_probability": 1.0}, "labels_per_device": 3}
-    sizes = {"sample_size": 1, "aggregations": 1, "aggregation_period": 1, "learning_rate": 0.01, "batch_size": 5}
+    work = Work(
+        source=GeneratorSettings(4, link_probability=1.0, mean_datapoints=5),
+        data_set="digits",
+        model=None,
+        labels_per_device=3,
+        sample_size=1,
+        aggregations=1,
+        aggregation_period=1,
+        learning_rate=0.01,
+        batch_size=5,
+        target=0.5,
+        tolerance=0.1,
+    )
     with suppress(FedsiftError):  # the first part meets the same failure and reports it
-        loop = open_part({**tiny, **sizes, "data_set": "digits", "scheme": "greedy+fast", "seed": 0, "draw": 0})
+        loop = open_part(Part(work, "greedy+fast", 0, 0))
         loop.advance()
         loop.advance()
 
@@ -112,19 +131,20 @@ def main() -> None:
     """Serve requests until standard input ends."""
     with suppress(OSError):
         os.nice(_NICENESS)  # the service beside it goes first
-    # What libraries print must not get between the answers.
-    answers: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # What libraries print must not get between the replies.
+    replies: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     trainer = _Trainer(int(os.environ.get("FEDSIFT_TRAINER_THREADS", "1")))
     lines = _lines()
     _warm_up()
     for line in lines:
+        reply: Reply
         try:
-            answer = trainer.answer(json.loads(line))
+            reply = trainer.answer(read_request(line))
         except Exception as error:  # whatever it is, the worker is told
-            answer = explained(error)
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+            reply = explained(error)
+        replies.write(json.dumps(reply.to_json()) + "\n")
+        replies.flush()
 
 
 if __name__ == "__main__":

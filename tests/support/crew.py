@@ -17,6 +17,7 @@ from app.store import Store
 from app.validations.records import ValidationRecord
 from app.validations.store import NewPart, NewValidation, ValidationStore
 from app.worker.queue import queue_url
+from fedl_sim.contract import Work
 
 WORK: dict[str, Any] = {
     "data_set": "digits",
@@ -72,9 +73,14 @@ class Crew:
     def submit(self, *schemes: str, seeds: tuple[int, ...] = (0,), owner: str = "local", **changes: Any) -> str:
         work = {**WORK, **changes}
         parts = tuple(NewPart(scheme, seed, 0, work["aggregations"] + 1) for seed in seeds for scheme in schemes)
-        new = NewValidation(f"val_{secrets.token_hex(16)}", owner, None, "", b"{}", json.dumps(work).encode(), parts)
+        new = NewValidation(f"val_{secrets.token_hex(16)}", owner, None, "", b"{}", Work.from_json(work), parts)
         assert self.validations.add(new, most_open=10**6, most_open_of_owner=10**6).new
         return new.id
+
+    def damage(self, validation_id: str, stored: bytes) -> None:
+        """Put other bytes where the store keeps what is to be trained."""
+        with self.store.write() as t:
+            t.change("UPDATE validations SET work = ? WHERE id = ?", stored, validation_id)
 
     def find(self, validation_id: str) -> ValidationRecord:
         record = self.validations.find("local", validation_id)

@@ -1,17 +1,31 @@
 """Parts in the store: who may change what, whatever the queue does."""
 
-from typing import Any
+import zlib
+
+import pytest
 
 from app.validations.parts import Claim, PartStore
 from app.worker.store import WorkerStore
+from fedl_sim.contract import AggregationRecord, ContractError, Facts, Failure
 from tests.support.crew import Crew
 
-RECORD: dict[str, Any] = {"aggregation": 0, "accuracy": 0.5, "loss": 1.0}
+RECORD = AggregationRecord(
+    aggregation=0,
+    accuracy=0.5,
+    loss=1.0,
+    gradient_norm=2.0,
+    gradient_noise=1.0,
+    processed=0,
+    moved=0,
+    useful=0,
+    predicted_useful=0.0,
+    cost=0.0,
+)
 
 
 def keep(parts: PartStore, claim: Claim, aggregation: int, worker: str) -> bool:
     return parts.finish_round(
-        claim, aggregation, worker, seconds=1.0, record=RECORD, checkpoint=b"after", facts={"worst_relative_gap": 0.0}
+        claim, aggregation, worker, seconds=1.0, record=RECORD, checkpoint=b"after", facts=Facts(1e-9)
     )
 
 
@@ -65,12 +79,13 @@ def test_a_failure_ends_the_whole_validation_with_the_first_reason(crew: Crew) -
     validation = crew.submit("ours", "random", "heuristic")
     first, second = claimed(parts, validation, "one"), parts.claim(f"{validation}-0001", 0, "two")
     assert second is not None
-    assert parts.end(first, "one", "failed", {"type": "disk", "detail": "full"})
+    assert parts.end(first, "one", "failed", Failure("disk", "full"))
     assert crew.find(validation).state == "running"  # the second is still at it
     assert parts.begin_round(second.part_id, 0, "two", most_attempts=9) == "cancelled"
-    assert parts.end(second, "two", "failed", {"type": "other", "detail": "later"})
+    assert parts.end(second, "two", "failed", Failure("other", "later"))
     ended = crew.find(validation)
-    assert (ended.state, ended.failure) == ("failed", '{"type": "disk", "detail": "full"}')
+    told = '{"type": "disk", "detail": "full", "scheme": "ours", "seed": 0, "draw": 0}'
+    assert (ended.state, ended.failure) == ("failed", told)
     crew.check_events(validation)
 
 
@@ -101,3 +116,18 @@ def test_workers_beat_by_the_databases_clock(crew: Crew) -> None:
     assert workers.live(-1) == 0
     workers.strike_off("one")
     assert not workers.beat("one")
+
+
+def test_a_part_is_what_was_stored_and_damage_is_named(crew: Crew) -> None:
+    validation = crew.submit("random-offload", seeds=(7,))
+    part = claimed(PartStore(crew.store), validation, "one").part
+    assert (part.scheme, part.seed, part.draw, part.work.sample_size) == ("random-offload", 7, 0, 3)
+    cut_off = zlib.compress(b'{"data_set": "digits"}')[:-3]
+    for stored, said in (
+        (zlib.compress(b'{"data_set": 3, "generator": {"n_devices": 9}}'), "data_set: must be a text"),
+        (zlib.compress(b"nothing"), "is not JSON"),
+        (cut_off, "cannot be decompressed"),
+    ):
+        crew.damage(validation, stored)
+        with pytest.raises(ContractError, match=said):
+            _ = claimed(PartStore(crew.store), validation, "one").part

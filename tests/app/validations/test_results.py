@@ -17,7 +17,13 @@ def rounds(number: int, accuracy: list[float], seconds: float = 1.0, **last: Any
     found = []
     for k, value in enumerate(accuracy):
         record = {"aggregation": k, "accuracy": value, "loss": 1 - value, "processed": 100 * k, "cost": 10.0 * k}
-        record |= {"gradient_norm": 2.0 - k, "moved": 5 * k, "useful": 4 * k, "predicted_useful": 4.0 * k}
+        record |= {
+            "gradient_norm": 2.0 - k,
+            "gradient_noise": 1.0,
+            "moved": 5 * k,
+            "useful": 4 * k,
+            "predicted_useful": 4.0 * k,
+        }
         if k == len(accuracy) - 1:
             record |= last
         found.append(RoundRecord(f"p{number}", k, seconds, json.dumps(record)))

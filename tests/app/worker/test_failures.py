@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -134,6 +135,28 @@ def test_bad_parts_name_their_fault(tmp_path: Path) -> None:
         assert {kind: told["type"] for kind, told in found.items()} == {kind: kind for kind in cases}
         assert "damaged" in found["data-set"]["detail"]
         assert "50 devices are to be sampled, 12 can be" in found["infeasible"]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        (zlib.compress(b'{"data_set": "digits", "generator": {"n_devices": "twelve"}}'), "generator.n_devices"),
+        (zlib.compress(b"{"), "is not JSON"),
+        (b"no bytes of ours", "cannot be decompressed"),
+    ],
+)
+def test_damaged_work_fails_its_validation_and_the_worker_lives(tmp_path: Path, stored: bytes, said: str) -> None:
+    with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path) as crew:
+        damaged = crew.submit("heuristic", "random", seeds=(7,))
+        crew.damage(damaged, stored)
+        crew.hire()
+        told = failure(crew, damaged)
+        assert told["type"] == "damaged"
+        assert said in told["detail"]
+        assert (told["scheme"], told["seed"], told["draw"]) == ("heuristic", 7, 0)
+        crew.check_events(damaged)
+        assert crew.wait(crew.submit("heuristic", aggregations=3)).state == "succeeded"
+        assert crew.processes[0].poll() is None
 
 
 def test_a_queue_that_lost_its_memory_gets_open_parts_anew(tmp_path: Path) -> None:

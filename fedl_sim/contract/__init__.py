@@ -1,0 +1,55 @@
+"""The contract between the service and the simulator: what is to be trained, and what training reports.
+
+Frozen dataclasses of the standard library alone. Each has `to_json` and `from_json`; what breaks the contract is a
+`ContractError` that names field and reason. The service imports this package and nothing else of `fedl_sim`.
+"""
+
+from fedl_sim.contract.errors import ContractError
+from fedl_sim.contract.messages import (
+    Advance,
+    Advanced,
+    Failure,
+    Open,
+    Opened,
+    Reply,
+    Request,
+    read_reply,
+    read_request,
+)
+from fedl_sim.contract.names import BUDGETS, DATA_SETS, GIVEN_PLAN, MODELS, TOPOLOGIES
+from fedl_sim.contract.network import DeviceColumns, GeneratorSettings, GivenNetwork, LinkColumns, NetworkChange
+from fedl_sim.contract.plan import GivenPlan, GivenStep
+from fedl_sim.contract.reading import decode
+from fedl_sim.contract.record import AggregationRecord, Facts
+from fedl_sim.contract.work import Outline, Part, Work
+
+__all__ = [
+    "BUDGETS",
+    "DATA_SETS",
+    "GIVEN_PLAN",
+    "MODELS",
+    "TOPOLOGIES",
+    "Advance",
+    "Advanced",
+    "AggregationRecord",
+    "ContractError",
+    "DeviceColumns",
+    "Facts",
+    "Failure",
+    "GeneratorSettings",
+    "GivenNetwork",
+    "GivenPlan",
+    "GivenStep",
+    "LinkColumns",
+    "NetworkChange",
+    "Open",
+    "Opened",
+    "Outline",
+    "Part",
+    "Reply",
+    "Request",
+    "Work",
+    "decode",
+    "read_reply",
+    "read_request",
+]

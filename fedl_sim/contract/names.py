@@ -1,0 +1,13 @@
+"""Names that the service offers and the simulator knows, each spelled here and nowhere else."""
+
+__all__ = ["BUDGETS", "DATA_SETS", "GIVEN_PLAN", "MODELS", "TOPOLOGIES"]
+
+DATA_SETS = ("digits", "mnist", "fashion-mnist")
+MODELS = ("softmax", "mlp", "cnn")
+
+# Random graphs (Sec. V-A and beyond), and how much a step of them may move.
+TOPOLOGIES = ("erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz")
+BUDGETS = ("loose", "tight", "scarce")
+
+# The scheme that carries out a plan made elsewhere.
+GIVEN_PLAN = "plan"
