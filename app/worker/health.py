@@ -1,4 +1,4 @@
-"""`python -m app.worker.health`: whether a worker on this machine has lately been heard of, as an exit status."""
+"""`python -m app.worker.health`: exits with 0 if a worker on this machine has sent a heartbeat lately, else with 1."""
 
 import sys
 

@@ -67,7 +67,7 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     upkeep.start()
     _log.info("worker ready", extra={"fields": {"worker": worker_id}})
     stop.wait()
-    # Whatever the database does meanwhile, it leaves: others take over from what it could not say.
+    # Leave even if the database does not answer: then other workers notice the missing heartbeat and take over.
     watchdog = threading.Timer(settings.shutdown_grace + _LEAVE_SECONDS, os._exit, (EXIT_CRASHED,))
     watchdog.daemon = True
     watchdog.start()
@@ -76,12 +76,12 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     trainer.stop()
     shutil.rmtree(scratch, ignore_errors=True)
     try:
-        jobs.take_over_from([worker_id])  # its part goes back to the queue, where others find it
+        jobs.take_over_from([worker_id])  # returns its part to the queue
         workers.strike_off(worker_id)
         _log.info("worker left", extra={"fields": {"worker": worker_id, "round_finished": ended}})
     except Exception:
-        _log.exception("the worker leaves without a word")
-    # The queue's threads would wait for a part that is no longer theirs.
+        _log.exception("the worker leaves without telling the store")
+    # A normal exit would wait for the queue's threads, and they wait for a part that this worker has given back.
     os._exit(0)
 
 

@@ -1,9 +1,12 @@
-"""The durable queue: DBOS behind four verbs. Nothing else here imports it.
+"""The durable queue of parts, kept by DBOS. No other module imports DBOS.
 
-- The serialiser is JSON; what is stored never depends on a pickle.
-- The application version is pinned: a workflow queued by one release is run by the next. It changes only when the
-  shape of the workflow does (`run_part` in `app.worker.executor`).
-- One part at a time in a process: more at once means more processes.
+`JobQueue` defines the workflow of a part, one step for each aggregation round. Its operations: `start` taking parts,
+`put` a part, `take_over_from` dead workers, find those `lost`, and `forget` finished ones.
+
+- DBOS stores arguments and results as JSON, never as a pickle.
+- The application version is fixed, so that a workflow queued by one release is run by the next. It must change when the
+  steps of the workflow (`run_part` in `JobQueue`) change.
+- A process runs one part at a time; start more processes to run more.
 """
 
 import json
@@ -40,14 +43,15 @@ class _Json(Serializer):
 
 
 def _plain(value: object) -> Any:
-    """What JSON does not know becomes its text: exceptions, above all."""
+    """A value that is not JSON, such as an exception, is stored as its text."""
     return str(value)
 
 
 def queue_url(database_url: str) -> str:
-    """Where the queue lives: PostgreSQL beside the store's tables, SQLite in a file beside the store's.
+    """The database of the queue: the store's own in PostgreSQL, a second file beside the store's with SQLite.
 
-    A file of its own, since a worker polls it many times a second and SQLite has one writer at a time.
+    SQLite allows one writer at a time, and workers poll the queue many times a second: in one file they would keep the
+    service waiting.
     """
     if not database_url.startswith("sqlite:///"):
         return database_url
@@ -56,7 +60,7 @@ def queue_url(database_url: str) -> str:
 
 
 class JobQueue:
-    """Put parts in, have them run once each, take over from the dead, forget the finished."""
+    """The queue as one worker uses it; `run_round` trains one round of a part and says how it ended."""
 
     def __init__(self, database_url: str, worker_id: str, *, run_round: Callable[[str, int, int], str]) -> None:
         url = queue_url(database_url)
@@ -81,7 +85,7 @@ class JobQueue:
             return run_round(part_id, attempt, aggregation)
 
         def run_part(part_id: str, attempt: int, rounds: int) -> str:
-            """One aggregation round a step: what is done is not done again."""
+            """Each aggregation round is a step, so a finished round is not trained again."""
             outcome = "done"
             for aggregation in range(rounds):  # the last one ends the part
                 outcome = step(part_id, attempt, aggregation)
@@ -89,20 +93,23 @@ class JobQueue:
                     break
             return outcome
 
-        # No limit of its own: how often a round may be tried is decided, and told to the caller, by the executor.
+        # No limit here: the executor limits the attempts of a round and tells the caller.
         DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=None)(run_part)
         self._version = _APPLICATION_VERSION
         self._url = url
 
     def start(self) -> None:
-        """Begin to take parts from the queue."""
+        """Start taking parts from the queue."""
         DBOS.listen_queues([_QUEUE])
         with _one_at_a_time(self._url):
             DBOS.launch()
             DBOS.register_queue(_QUEUE, worker_concurrency=1, polling_interval_sec=_POLL_SECONDS)
 
     def put(self, ticket: Ticket) -> None:
-        """Queue a part, once however often it is put; first parts first, so that no validation waits for another."""
+        """Queue a part; to put it again has no effect.
+
+        The first parts of all validations come before the second ones, so a large validation does not hold up others.
+        """
         DBOS.enqueue_workflow_with_options(
             {
                 "workflow_name": _WORKFLOW,
@@ -117,20 +124,20 @@ class JobQueue:
         )
 
     def take_over_from(self, worker_ids: Sequence[str]) -> int:
-        """Queue again what dead workers were running, each exactly once whoever asks for it; returns how many."""
-        # DBOS calls it internal, since its own conductor does it for a fee; `resume_workflow` would do without the
-        # condition on the dead executor's id, and so might restart what another worker has taken over already.
+        """Queue the parts of dead workers again, each once even if several workers ask; returns how many."""
+        # This function is internal to DBOS. The public `resume_workflow` does not check the dead executor's id, so it
+        # could restart a part that another worker has taken over already.
         return len(DBOS._recover_pending_workflows(list(worker_ids)))
 
     def lost(self, tickets: Sequence[Ticket]) -> list[Ticket]:
-        """Those that it does not know, or takes for finished."""
+        """Return the parts that the queue does not know or has as finished."""
         names = [_name(ticket) for ticket in tickets]
         found = DBOS.list_workflows(workflow_ids=names, load_input=False, load_output=False) if names else []
         alive = {one.workflow_id for one in found if one.status not in _DONE}
         return [ticket for ticket in tickets if _name(ticket) not in alive]
 
     def forget(self, tickets: Sequence[Ticket]) -> None:
-        """Drop what is known of finished parts."""
+        """Delete finished parts, with all their attempts."""
         names = [f"{ticket.part_id}.{attempt}" for ticket in tickets for attempt in range(ticket.attempt + 1)]
         if names:
             DBOS.delete_workflows(names)
@@ -142,7 +149,7 @@ def _name(ticket: Ticket) -> str:
 
 @contextmanager
 def _one_at_a_time(url: str) -> Iterator[None]:
-    """Two processes that create the tables at once trip over each other on SQLite; PostgreSQL has DBOS's own lock."""
+    """Let one process at a time create the tables in SQLite; in PostgreSQL DBOS takes a lock itself."""
     if not url.startswith("sqlite:///"):
         yield
         return
@@ -155,7 +162,7 @@ def _one_at_a_time(url: str) -> Iterator[None]:
 
 
 def _use_write_ahead_log(path: Path) -> None:
-    """The mode stays with the file; without it a reader would wait for each writer."""
+    """Let readers work while another process writes; the file keeps this mode."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     connection = sqlite3.connect(path, timeout=30)
     connection.execute("PRAGMA journal_mode = WAL")

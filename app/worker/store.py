@@ -1,4 +1,4 @@
-"""Who works: one row for each worker process, renewed by its heartbeat, by the database's clock alone."""
+"""The table of workers: a row for each process, with the time of its last heartbeat by the database's clock."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ __all__ = ["WorkerRecord", "WorkerStore"]
 
 @dataclass(frozen=True)
 class WorkerRecord:
-    """A worker process; `host` names what its process number is valid in, `silent` is how long it has said nothing."""
+    """A worker process: `pid` is valid on `host`, and its last heartbeat was `silent` seconds ago."""
 
     id: str
     host: str
@@ -24,19 +24,19 @@ class WorkerStore:
         self._store = store
 
     def register(self, worker_id: str, host: str, pid: int) -> None:
-        """A worker begins."""
+        """Add a worker."""
         now = self._store.now
         sql = f"INSERT INTO workers (id, host, pid, started_at, seen_at) VALUES (?, ?, ?, {now}, {now})"  # noqa: S608
         with self._store.write() as t:
             t.change(sql, worker_id, host, pid)
 
     def beat(self, worker_id: str) -> bool:
-        """A worker lives; False if it has been taken for dead."""
+        """Send a heartbeat; False if the worker was taken for dead and removed."""
         with self._store.write() as t:
             return bool(t.change(f"UPDATE workers SET seen_at = {self._store.now} WHERE id = ?", worker_id))  # noqa: S608
 
     def all(self) -> list[WorkerRecord]:
-        """Every worker that has not been struck off."""
+        """Every worker in the table."""
         with self._store.read() as t:
             rows = t.rows(f"SELECT id, host, pid, {self._store.now} - seen_at FROM workers")  # noqa: S608 - an expression
         return [WorkerRecord(*row) for row in rows]
@@ -49,6 +49,6 @@ class WorkerStore:
         return int(count)
 
     def strike_off(self, worker_id: str) -> None:
-        """A worker is dead, or has left."""
+        """Remove a worker that is dead or has left."""
         with self._store.write() as t:
             t.change("DELETE FROM workers WHERE id = ?", worker_id)

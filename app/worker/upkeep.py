@@ -1,7 +1,7 @@
-"""What a worker does besides training: say that it lives, queue what waits, take over from the dead, tidy up.
+"""What a worker does besides training: send heartbeats, queue waiting parts, take over from dead workers, delete rows.
 
-Each tick is short and may fail: while the database is away nothing happens, and nobody is taken for dead for having
-been silent then.
+Each run of a task is short and may fail. While the database does not answer no heartbeat can arrive, so a worker that
+was silent during that time is not taken for dead.
 """
 
 import logging
@@ -30,7 +30,7 @@ _BATCH = 50
 
 
 def this_host() -> str:
-    """What process numbers are valid in: the machine as it was booted, and its process namespace."""
+    """A name of the place where a process number is valid: machine, boot and process namespace."""
     parts = [socket.gethostname()]
     for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         try:
@@ -41,7 +41,7 @@ def this_host() -> str:
 
 
 class Upkeep:
-    """One thread that beats, and one for the rest: a slow queue must not make a heart stop."""
+    """One thread sends heartbeats and one does the rest, so that a slow queue does not delay a heartbeat."""
 
     def __init__(
         self,
@@ -69,17 +69,17 @@ class Upkeep:
         self._tidied_at = time.monotonic()
 
     def start(self) -> None:
-        """Begin both loops."""
+        """Start both threads."""
         for name, tick, seconds in (
             ("heartbeat", self._beat, self._settings.worker_timeout / 5),
-            ("upkeep", self._look_after, _TICK_SECONDS),
+            ("upkeep", self._maintain, _TICK_SECONDS),
         ):
             thread = threading.Thread(target=self._loop, args=(tick, seconds), name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
 
     def stop(self) -> None:
-        """End both loops."""
+        """Stop both threads."""
         self._stop.set()
         for thread in self._threads:
             thread.join(5)
@@ -98,19 +98,19 @@ class Upkeep:
         lives = self._workers.beat(self._id)
         now = time.monotonic()
         if now - self._beat_at > self._settings.worker_timeout / 2:
-            self._steady_since = now  # it was away itself
+            self._steady_since = now  # this process itself was frozen
         self._beat_at = now
         if not lives and not self._stop.is_set():
             self._on_struck_off()
 
-    def _look_after(self) -> None:
-        self._queue_what_waits()
+    def _maintain(self) -> None:
+        self._queue_waiting()
         self._take_over()
         if time.monotonic() - self._tidied_at > _TIDY_SECONDS:
             self._tidied_at = time.monotonic()
             self._tidy_up()
 
-    def _queue_what_waits(self) -> None:
+    def _queue_waiting(self) -> None:
         tickets = self._parts.lease(_BATCH)
         for ticket in tickets:
             self._jobs.put(ticket)
@@ -121,7 +121,7 @@ class Upkeep:
         dead = [worker.id for worker in self._workers.all() if worker.id != self._id and self._is_dead(worker)]
         if dead:
             _log.warning("taking over", extra={"fields": {"from": dead, "jobs": self._jobs.take_over_from(dead)}})
-        for worker_id in dead:  # last: if this worker dies now another does it again
+        for worker_id in dead:  # last, so that another worker repeats the take-over if this one dies now
             self._workers.strike_off(worker_id)
 
     def _is_dead(self, worker: WorkerRecord) -> bool:
@@ -131,7 +131,7 @@ class Upkeep:
         return worker.silent > timeout and time.monotonic() - self._steady_since > timeout
 
     def _tidy_up(self) -> None:
-        self._pick_up_what_fell()
+        self._resume_dropped()
         known = self._parts.in_queue(10 * _BATCH)
         lost = self._jobs.lost(known)
         if lost:
@@ -144,10 +144,11 @@ class Upkeep:
             older_than=86400 * self._settings.validation_days, kept_of_owner=self._settings.validations_kept
         )
 
-    def _pick_up_what_fell(self) -> None:
-        """If nothing was done since last time, the queue may think that this worker has a part which it dropped.
+    def _resume_dropped(self) -> None:
+        """Take this worker's own part again if the queue assigns it one that it does not train.
 
-        So it is when the queue could not write down a step, on a full disk for instance.
+        That happens when the queue could not store a step, for instance on a full disk. The sign is that no round was
+        begun since the last look.
         """
         before, self._idle_at = self._idle_at, self._executor.idle_at()
         if before is not None and before == self._idle_at:
