@@ -28,8 +28,8 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            if not _is_ours(error, "FedsiftError"):
-                raise
+            if not _is_ours(error, "FedsiftError") or _is_ours(error, "MissingExtraError"):
+                raise  # `main` tells a missing extra, wherever it is noticed
             typer.echo(f"error: {error}", err=True)
             raise typer.Exit(1) from error
 
