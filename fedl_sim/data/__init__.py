@@ -1,0 +1,1 @@
+"""Data sets: labelled images, read from disk or downloaded."""
