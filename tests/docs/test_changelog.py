@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+import tomllib
 
 from tests.support.documents import ROOT
 
@@ -35,7 +36,5 @@ def test_entries_are_sorted_by_kind() -> None:
 
 
 def test_the_version_of_the_package_is_released_in_it() -> None:
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    version = re.search(r'^version = "(.+)"$', project, re.MULTILINE)
-    assert version is not None
-    assert f"## [{version[1]}] - " in TEXT
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"## [{project['version']}] - " in TEXT

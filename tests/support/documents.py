@@ -12,8 +12,9 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def documents() -> list[Path]:
-    """Every page that people read."""
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    """Every page that people write; tables in docs/results/ are written by commands."""
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    return [*sorted(ROOT.glob("*.md")), *(page for page in pages if "results" not in page.parts)]
 
 
 def source_texts() -> list[Path]:
