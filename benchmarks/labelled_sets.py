@@ -11,7 +11,7 @@ from fedl_sim.data.images import Images
 from fedl_sim.engines.compiled.engine import CompiledEngine
 from fedl_sim.engines.models import model_for
 from fedl_sim.labels.label import candidate_sets, realisation_of
-from fedl_sim.labels.losses import Course, Luck
+from fedl_sim.labels.losses import CommonNumbers, SetTrainer
 from fedl_sim.labels.settings import NO_OFFLOADING, Family
 from sampler.base import SamplingProblem
 from solver.batch import plan_sets
@@ -69,9 +69,9 @@ def label_some(family: Family, budget: str, seed: int, sample_size: int, most: i
     moving = network if kind.offloading else Network(network.devices, Links.none())
     plans = plan_sets(moving, sets, horizon=family.horizon)
     engine = _engine(family.model, family.data_set)
-    course = Course.of(family, realisation, _data_set(family.data_set), engine)
-    luck = Luck.of(realisation, engine, family.horizon, seed, 0)
-    models = [course.train(plans, b, luck) for b in range(len(sets))]
+    trainer = SetTrainer.of(family, realisation, _data_set(family.data_set), engine)
+    numbers = CommonNumbers.of(realisation, engine, family.horizon, seed, 0)
+    models = [trainer.train(plans, b, numbers) for b in range(len(sets))]
     held = realisation.partition.indices
     # Of a large network a part will do.
     some = held if len(held) <= _SOME_DATA else generator.choice(held, _SOME_DATA, replace=False)

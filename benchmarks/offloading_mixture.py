@@ -6,9 +6,9 @@ hold after the step, π_c the network's share and D_N all data, this adds a term
     minimise  (a) + (b) − ω Σ_c π_c log(ε + m_c(Φ)/(π_c D_N)).
 
 Random sets of held-out ten-device networks are planned step by step with CVXPY for several ω and trained for real on
-what each plan moves, with the same luck; ω = 0 is first checked against the fast solver. Differences are paired, set by
-set. `full` are loose budgets with a tenth of the room to receive: there is more to send than fits, so that a plan
-chooses *what* arrives. About ten minutes of one core; the last line is JSON.
+what each plan moves, with the same random numbers. ω = 0 is first checked against the fast solver. Differences are
+paired, set by set. `full` are loose budgets with a tenth of the room to receive: there is more to send than fits, so
+that a plan chooses *what* arrives. About ten minutes of one core; the last line is JSON.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from fedl_sim.data.datasets import load_data_set
 from fedl_sim.engines.factory import make_engine
 from fedl_sim.labels.evaluation import HELD_OUT_SEED
 from fedl_sim.labels.label import candidate_sets, realisation_of
-from fedl_sim.labels.losses import Course
+from fedl_sim.labels.losses import SetTrainer
 from sampler.base import SamplingProblem
 from sampler.objectives.mixture import class_shares
 from solver.batch import SetPlans, plan_sets
@@ -134,14 +134,14 @@ def compare(budget: str, networks: int, sets: int) -> list[dict[str, float | str
         everything = candidate_sets(network, SAMPLE_SIZE, family.horizon)
         some = everything[np.random.default_rng(seed).permutation(len(everything))[:sets]]
         fast = plan_sets(network, some, horizon=family.horizon)
-        course = Course.of(family, realisation, data, engine)
+        trainer = SetTrainer.of(family, realisation, data, engine)
         plain, surrogate = planned(network, fast, 0.0)
         # Sequences of optima can part where one is not unique, so not to the last digit.
         np.testing.assert_allclose(surrogate, fast.objective, rtol=2e-3)
-        loss, accuracy = course.train_sets(plain, seed)
+        loss, accuracy = trainer.train_sets(plain, seed)
         for weight in WEIGHTS:
             other, cost = planned(network, fast, weight)
-            with_term, right = course.train_sets(other, seed)
+            with_term, right = trainer.train_sets(other, seed)
             differences[weight].append(np.stack((with_term - loss, right - accuracy, cost / surrogate - 1, loss)))
     return [_row(budget, weight, np.concatenate(found, axis=1)) for weight, found in differences.items()]
 

@@ -1,4 +1,4 @@
-"""Files that other processes see whole or not at all, whatever ends the process that writes them."""
+"""Atomic writes: other processes see the whole file or none, even if the writing process is killed."""
 
 import os
 import threading

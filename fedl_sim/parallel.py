@@ -1,4 +1,4 @@
-"""Independent work over processes: local ones, or those of a Dask cluster."""
+"""Independent work in parallel: in local processes, or on a Dask cluster."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,15 +12,15 @@ __all__ = ["fan_out"]
 
 
 def fan_out(calls: Iterable[Any], *, processes: int = 1, dask: str | None = None) -> Iterator[Any]:
-    """Yield results of `joblib.delayed` calls as they are done, in any order.
+    """Yield the results of `joblib.delayed` calls as they finish, in any order.
 
     Args:
-        calls: what to compute; taken from the iterable as workers become free.
-        processes: how many local ones; 1 computes here.
-        dask: a Dask scheduler's address (`tcp://host:port`), whose workers compute instead.
+        calls: the work; the next call is taken from the iterable when a worker is free.
+        processes: number of local processes; 1 computes in this one.
+        dask: address of a Dask scheduler (`tcp://host:port`); its workers compute instead.
 
     Raises:
-        MissingExtraError: a cluster is asked for without dask being installed.
+        MissingExtraError: a cluster is asked for, and dask is not installed.
         SimulationError: no scheduler answers at the address.
     """
     if dask is None:

@@ -1,7 +1,7 @@
-"""Every random draw is a function of what it is for, so results do not depend on the order of work.
+"""Random streams named by their purpose, so that results do not depend on the order of the work.
 
-A stream is named by a seed and a path of words and numbers: (seed, scheme, device, step). Two workers
-that simulate different devices, or one that simulates them in turn, draw the same numbers.
+The name of a stream is a seed and a path of words and numbers, such as (seed, scheme, device, step). Two workers that
+simulate different devices draw the same numbers as one worker that simulates all of them.
 """
 
 import hashlib

@@ -14,7 +14,7 @@ _CHUNK = 1 << 16
 
 
 def download(address: str, target: Path) -> bytes:
-    """Download an https address to `target` and return its bytes; nothing is left behind on failure.
+    """Download an https address to `target` and return its bytes. A failure leaves no file behind.
 
     Raises:
         OSError: no connection, an answer other than success, or an unwritable folder.

@@ -17,7 +17,7 @@ def parse_idx(raw: bytes) -> NDArray[np.uint8]:
     """Parse an IDX file of unsigned bytes; any number of dimensions.
 
     Raises:
-        DataSetError: the bytes are no such file, or their length is not what the header says.
+        DataSetError: the bytes are not an IDX file, or their length contradicts the header.
     """
     if len(raw) < 4:
         raise DataSetError("an IDX file has at least a four-byte magic number")

@@ -1,4 +1,4 @@
-"""Labelled images as engines see them: stored pixels, and the affine map that makes features of them."""
+"""Labelled images: stored pixels, and the affine map from pixels to features."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ __all__ = ["Images"]
 
 @dataclass(frozen=True)
 class Images:
-    """Datapoints of one split. Devices hold indices into these rows, never copies of them.
+    """Datapoints of one split. Devices hold indices into these rows, not copies.
 
     Attributes:
         pixels: (n, side²), stored compactly (uint8 for the data sets here).

@@ -1,8 +1,8 @@
-"""What computes: the interface of the two engines.
+"""The interface of the two engines, which train and evaluate a model.
 
-An engine is bound to a model and to a data set, and is otherwise without state: parameters come in and
-go out as flat vectors. `fedl_sim.engines.compiled.engine` serves the built-in models without torch;
-`fedl_sim.engines.torch` serves any `nn.Module` and is the reference that the compiled one is held to.
+An engine belongs to one model and one data set and has no other state: parameters are arguments and results, as flat
+vectors. `fedl_sim.engines.compiled.engine` serves the built-in models without torch;
+`fedl_sim.engines.torch` serves any `nn.Module`; tests compare the compiled engine with it.
 """
 
 from dataclasses import dataclass

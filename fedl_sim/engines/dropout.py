@@ -1,7 +1,7 @@
-"""Dropout masks as a pure function of a key, so that any engine, in any order, draws the same ones.
+"""Dropout masks as a pure function of a key, so that every engine draws the same masks in any order.
 
 The mask of channel c for the datapoint at position s of an epoch is the splitmix64 hash of
-key + s·channels + c, read as a uniform number. There is no state to pass and nothing to keep in step.
+key + s·channels + c, read as a uniform number. There is no state.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ __all__ = ["keep_mask"]
 
 
 def keep_mask(key: int, positions: NDArray[np.int64], channels: int, rate: float) -> NDArray[np.bool_]:
-    """Tell which channels are kept: shape (positions, channels), each True with probability 1 − rate."""
+    """Return which channels are kept: shape (positions, channels), each True with probability 1 − rate."""
     counters = np.add.outer(positions * channels, np.arange(channels)).astype(np.uint64)
     z = (counters + np.uint64(key)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,8 +1,8 @@
-"""The built-in models as shapes, and their parameters as one vector w ∈ ℝᵖ (Sec. II-C).
+"""The shapes of the built-in models, and their parameters as one vector w ∈ ℝᵖ (Sec. II-C).
 
-A model here is a description; an engine computes with it. Parameters are one flat array in the order
-that torch's `nn.Module.parameters()` gives the same layers, so that aggregation (eq. 3) is a weighted
-sum of vectors and the two engines can exchange them.
+A model here is only a description; an engine computes with it. The parameters are one flat array in the order of
+torch's `nn.Module.parameters()` for the same layers. So aggregation (eq. 3) is a weighted sum of vectors, and both
+engines use the same vectors.
 """
 
 import math
@@ -149,8 +149,8 @@ def initial_parameters(model: Model, generator: np.random.Generator, dtype: DTyp
 def model_for(name: str, side: int, classes: int) -> Model:
     """Return the built-in model of that name for square images: `cnn`, `mlp` or `softmax`.
 
-    The CNN's kernels are 5 wide as in the paper's group's public code; images smaller than 16 pixels
-    get the sibling with kernels of 3 and 2.
+    The CNN's kernels are 5 wide, as in the public code of the paper's authors. For images smaller than 16×16 they are 3
+    and 2 wide.
     """
     if name == "cnn":
         small = side < 16

@@ -1,6 +1,6 @@
-"""The torch engine: any `nn.Module`, and the reference that the compiled engine is held to.
+"""The torch engine for any `nn.Module`; tests compare the compiled engine with it.
 
-The only module of this package that imports torch; everything else asks `fedl_sim.engines.factory` for it.
+This is the only module of the package that imports torch. Other modules get it from `fedl_sim.engines.factory`.
 """
 
 from collections.abc import Callable
@@ -57,9 +57,8 @@ def torch_module(model: Model) -> nn.Module:
 class TorchEngine:
     """Train and measure any module that maps images (batch, 1, side, side) to logits.
 
-    One resident module receives parameters in place, behind a lock: torch brings its own threads. Modules
-    with buffers (batch normalisation) are
-    refused: eq. (3) averages parameters only, and averaging running statistics is another algorithm.
+    One module receives the parameters in place, under a lock, since torch has threads of its own. Modules with buffers
+    (batch normalisation) are refused: eq. (3) averages parameters only, not running statistics.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Labelled realisations (Sec. IV-B): small networks whose every candidate set has been planned and trained."""
+"""Labelled realisations (Sec. IV-B): small networks on which every candidate set was planned and trained."""

@@ -1,4 +1,4 @@
-"""How good a sampler's sets are among all candidate sets of realisations it has never seen."""
+"""Evaluating samplers: the percentile of a sampler's set among all candidate sets of held-out realisations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,15 +14,15 @@ from solver.schedule import Schedule
 
 __all__ = ["HELD_OUT_SEED", "TUNING_SEED", "Score", "by_network", "judge", "percentiles", "problem_of"]
 
-# Seeds below the first are for training, those from it on for choosing between ways to train, and those from the second
-# on for judging what was chosen; training refuses to leave its own.
+# Seeds below TUNING_SEED are for training; training refuses others. Seeds from TUNING_SEED on are for choosing between
+# ways to train, and seeds from HELD_OUT_SEED on for evaluating the choice.
 TUNING_SEED = 1_000_000
 HELD_OUT_SEED = 2_000_000
 
 
 @dataclass(frozen=True)
 class Score:
-    """A sampler's mean percentile and its standard error: 0 is the best of all sets, ½ what random sets get."""
+    """A sampler's mean percentile and its standard error: 0 is the best set, ½ the mean of random sets."""
 
     mean: float
     error: float
@@ -30,7 +30,7 @@ class Score:
 
 
 def problem_of(record: LabelledRealisation, *, reveal_labels: bool = True) -> SamplingProblem:
-    """The sampling problem of a realisation, with or without its devices' label counts."""
+    """Return the sampling problem of a realisation, with or without the label counts of its devices."""
     network = record.network
     if not reveal_labels:
         network = Network(_without_labels(network), network.links)
@@ -47,7 +47,7 @@ def percentiles(
     draws: int = 1,
     reveal_labels: bool = True,
 ) -> NDArray[np.float64]:
-    """Return each realisation's percentile of the sampler's set; the mean over `draws` for those that draw lots."""
+    """Return each realisation's percentile of the sampler's set; the mean over `draws` for random samplers."""
     values = np.zeros(len(records))
     for row, record in enumerate(records):
         problem = problem_of(record, reveal_labels=reveal_labels)

@@ -1,7 +1,7 @@
-"""Labelled realisations on disk: what is there, what is missing, and making the rest.
+"""A folder of labelled realisations: which records exist, which are missing, and making the missing ones.
 
-A folder holds one family's records, `<label>/S<S>/<seed>.npz`, each written at once; whatever ends a run, the next
-one makes only what is missing.
+A folder holds the records of one family, `<label>/S<S>/<seed>.npz`. Each is written as soon as it is made, so a run
+that was stopped continues with the missing ones.
 """
 
 import json
@@ -38,8 +38,8 @@ class LabelFolder:
     """A folder for one family.
 
     Attributes:
-        path: where it is; made when the first record is.
-        family: whose records it holds.
+        path: the folder; created with the first record.
+        family: the family of its records.
     """
 
     path: Path
@@ -57,16 +57,16 @@ class LabelFolder:
                 )
 
     def jobs(self, sample_sizes: Iterable[int], seeds: Sequence[int]) -> list[LabelJob]:
-        """List realisations seed by seed: a run stopped early has about as many for each sample size."""
+        """List realisations seed by seed, so that a run stopped early has about equally many for each sample size."""
         sizes = tuple(sample_sizes)
         return [LabelJob(seed, size) for seed in seeds for size in sizes]
 
     def missing(self, jobs: Sequence[LabelJob], kind: str) -> list[LabelJob]:
-        """Return those whose record is not there."""
+        """Return the jobs without a record."""
         return [job for job in jobs if not self.record(job, kind).exists()]
 
     def record(self, job: LabelJob, kind: str) -> Path:
-        """Return where a record lies; one that was trained has the surrogate too."""
+        """Return the path of a record; a trained record contains the surrogate too."""
         trained = record_path(self._of("fedl"), job.sample_size, job.seed)
         if kind == "surrogate" and trained.exists():
             return trained
@@ -95,9 +95,9 @@ class LabelFolder:
         dask: str | None = None,
         on_record: OnRecord | None = None,
     ) -> int:
-        """Label what is missing among the jobs; return how many that was. The result is the same for any fan-out.
+        """Label the jobs without a record and return their number. The result does not depend on the number of workers.
 
-        Records come back to this process, which writes them: workers elsewhere need no common disk.
+        Workers return records to this process, which writes them, so they need no shared disk.
         """
         missing = self.missing(jobs, kind)
         if not missing:

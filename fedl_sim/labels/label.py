@@ -6,7 +6,7 @@ import numpy as np
 
 from fedl_sim.cache import cached_data_set, cached_engine, cached_realisation
 from fedl_sim.errors import InvalidSettingError
-from fedl_sim.labels.losses import Course
+from fedl_sim.labels.losses import SetTrainer
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.labels.settings import Family, Kind, kind_of
 from fedl_sim.network.realisation import Realisation
@@ -24,7 +24,7 @@ def realisation_of(family: Family, seed: int) -> tuple[Kind, Realisation]:
 
 
 def candidate_sets(network: Network, sample_size: int, horizon: int) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """All sets of S devices that can be sampled, in lexicographic order: C(10, S) rows where everybody can.
+    """Return all sets of S eligible devices in lexicographic order: C(10, S) rows if all ten are eligible.
 
     Raises:
         InvalidSettingError: fewer than S devices can be sampled.
@@ -40,20 +40,20 @@ def candidate_sets(network: Network, sample_size: int, horizon: int) -> np.ndarr
 def label(family: Family, seed: int, sample_size: int, *, fedl: bool = True) -> LabelledRealisation:
     """Plan, and with `fedl` train, every candidate set of a realisation.
 
-    The surrogate is eq. (26) averaged over the horizon, with ‖∇F̄‖ = γ = 1 as a plan without observations has
-    them; FedL is trained on what that very plan moves.
+    The surrogate is eq. (26) averaged over the horizon, with ‖∇F̄‖ = γ = 1 as in a plan without observations. FedL
+    trains on the data that this plan moves.
     """
     kind, realisation = realisation_of(family, seed)
     network = realisation.network
     sets = candidate_sets(network, sample_size, family.horizon)
-    # Without offloading nothing moves: the same network without its links.
+    # Without offloading: the same network without its links.
     moving = network if kind.offloading else Network(network.devices, Links.none())
     plans: SetPlans = plan_sets(moving, sets, horizon=family.horizon)
     loss = accuracy = None
     if fedl:
         data = cached_data_set(family.data_set)
-        course = Course.of(family, realisation, data, cached_engine("compiled", family.model, data))
-        loss, accuracy = course.train_sets(plans, seed)
+        trainer = SetTrainer.of(family, realisation, data, cached_engine("compiled", family.model, data))
+        loss, accuracy = trainer.train_sets(plans, seed)
     return LabelledRealisation(
         family=family,
         seed=seed,

@@ -1,4 +1,4 @@
-"""FedL on every candidate set of a realisation: the loss that the paper's targets come from (Sec. IV-B)."""
+"""The loss of FedL on every candidate set of a realisation; the training targets come from it (Sec. IV-B)."""
 
 from dataclasses import dataclass
 
@@ -18,19 +18,19 @@ from fedl_sim.network.similarity import nearest_same_label
 from fedl_sim.randomness import stream
 from solver.batch import SetPlans
 
-__all__ = ["Course", "Luck"]
+__all__ = ["CommonNumbers", "SetTrainer"]
 
 
 @dataclass(frozen=True, eq=False)
-class Luck:
-    """Every random choice of a realisation's trainings, shared by all its candidate sets.
+class CommonNumbers:
+    """The random numbers of a realisation's trainings, shared by all its candidate sets.
 
-    Common random numbers: two sets differ by who trains, not by the order of the data or by which datapoints a
-    link happened to carry.
+    With common random numbers two sets differ only by the devices that train, not by the order of the data or by the
+    datapoints that a link carries.
 
     Attributes:
         parameters: w(0).
-        turn: (T, links, D_max) in which order a link's sender would send its datapoints at step t.
+        turn: (T, links, D_max) the order in which a link's sender would send its datapoints at step t.
         rounding: (T, links) how a fraction of a datapoint is rounded.
         priority: (T, datapoints) datapoints are trained on in ascending order of this.
         keys: (T, N) dropout of each device's epoch.
@@ -43,8 +43,8 @@ class Luck:
     keys: NDArray[np.int64]
 
     @classmethod
-    def of(cls, realisation: Realisation, engine: Engine, horizon: int, seed: int, draw: int) -> "Luck":
-        """Draw everything from (seed, draw); w(0) from the seed alone."""
+    def of(cls, realisation: Realisation, engine: Engine, horizon: int, seed: int, draw: int) -> "CommonNumbers":
+        """Draw all of them from (seed, draw), but w(0) from the seed alone."""
         sizes = realisation.partition.sizes
         links = realisation.network.links
         generator = stream(seed, "luck", draw)
@@ -62,13 +62,13 @@ class Luck:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
-    """A realisation on which candidate sets can be trained.
+class SetTrainer:
+    """Trains candidate sets of a realisation.
 
     Attributes:
         family: how long and how fast to train.
         realisation: the network and the data behind it.
-        engine: what computes.
+        engine: trains the model.
         covered: (links, D_max) which of a link's sender's datapoints its target would drop at the start.
     """
 
@@ -78,8 +78,8 @@ class Course:
     covered: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, family: Family, realisation: Realisation, data: DataSet, engine: Engine) -> "Course":
-        """Find out what receivers would drop."""
+    def of(cls, family: Family, realisation: Realisation, data: DataSet, engine: Engine) -> "SetTrainer":
+        """Compute what receivers would drop."""
         partition, links = realisation.partition, realisation.network.links
         covered = np.zeros((len(links), int(partition.sizes.max())), np.bool_)
         for link, (k, i) in enumerate(zip(links.source, links.target, strict=True)):
@@ -91,32 +91,32 @@ class Course:
         """Return test loss and accuracy of each planned set after the last aggregation, means over the draws."""
         results = np.zeros((len(plans.sets), 2))
         for draw in range(self.family.draws):
-            luck = Luck.of(self.realisation, self.engine, self.family.horizon, seed, draw)
+            numbers = CommonNumbers.of(self.realisation, self.engine, self.family.horizon, seed, draw)
             for b in range(len(plans.sets)):
-                seen = self.engine.evaluate(self.train(plans, b, luck))
+                seen = self.engine.evaluate(self.train(plans, b, numbers))
                 results[b] += seen.loss, seen.accuracy
         results /= self.family.draws
         return results[:, 0], results[:, 1]
 
-    def train(self, plans: SetPlans, b: int, luck: Luck) -> FloatArray:
+    def train(self, plans: SetPlans, b: int, numbers: CommonNumbers) -> FloatArray:
         """Return w of set b after K aggregations of training on what its plan moves."""
-        slots, held = self._moved(plans, b, luck)
+        slots, held = self._moved(plans, b, numbers)
         engine, family = self.engine, self.family
         if isinstance(engine, CompiledEngine) and not isinstance(engine.model, Cnn):
             return engine.train_rounds(
-                luck.parameters,
+                numbers.parameters,
                 self.realisation.partition.indices,
                 slots,
                 held,
-                luck.priority,
+                numbers.priority,
                 period=family.aggregation_period,
                 batch_size=family.batch_size,
                 learning_rate=family.learning_rate,
             )
-        return self._rounds(plans.sets[b], slots, held, luck)
+        return self._rounds(plans.sets[b], slots, held, numbers)
 
-    def _moved(self, plans: SetPlans, b: int, luck: Luck) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Carry out the plan of set b: each device's slots in order of arrival, and how many it holds at each step."""
+    def _moved(self, plans: SetPlans, b: int, numbers: CommonNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Carry out the plan of set b; return each device's slots by arrival, and their number at each step."""
         network = self.realisation.network
         n = len(network)
         own = slice(plans.starts[b], plans.starts[b + 1])
@@ -132,18 +132,18 @@ class Course:
             place[plans.target[own]],
             np.ascontiguousarray(plans.fractions[:, own]),
             network.links.source,
-            luck.turn,
-            luck.rounding,
+            numbers.turn,
+            numbers.rounding,
             self.covered,
         )
         return moved
 
     def _rounds(
-        self, sampled: NDArray[np.int64], slots: NDArray[np.int64], held: NDArray[np.int64], luck: Luck
+        self, sampled: NDArray[np.int64], slots: NDArray[np.int64], held: NDArray[np.int64], numbers: CommonNumbers
     ) -> FloatArray:
         """Local epochs and aggregations through any engine: what `CompiledEngine.train_rounds` does in one call."""
         family, indices = self.family, self.realisation.partition.indices
-        w = luck.parameters
+        w = numbers.parameters
         for first in range(0, family.horizon, family.aggregation_period):
             steps = range(first, first + family.aggregation_period)
             updates = []
@@ -153,10 +153,10 @@ class Course:
                     mine = slots[s, : held[t, s]]
                     local = self.engine.train_epoch(
                         local,
-                        indices[mine[np.argsort(luck.priority[t, mine])]],
+                        indices[mine[np.argsort(numbers.priority[t, mine])]],
                         batch_size=family.batch_size,
                         learning_rate=family.learning_rate,
-                        key=int(luck.keys[t, device]),
+                        key=int(numbers.keys[t, device]),
                     )
                 updates.append(LocalUpdate(int(device), local, int(held[steps.start : steps.stop, s].sum())))
             w = aggregate(updates)

@@ -1,4 +1,4 @@
-"""A labelled realisation and its file: plain arrays in an .npz, no pickle."""
+"""A labelled realisation and its file, an .npz of plain arrays without pickle."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -19,12 +19,12 @@ __all__ = ["LabelledRealisation", "load_record", "record_path", "save_record"]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRealisation:
-    """A small network and how good each of its B candidate sets is; smaller is better, except accuracy.
+    """A small network and the values of its B candidate sets; smaller is better, except for accuracy.
 
     Attributes:
-        family, seed: with S, what decides everything here.
+        family, seed: with S, they determine everything here.
         kind: what the seed drew.
-        network: what samplers see (with label counts and all links, also where nothing is offloaded).
+        network: the input of samplers, with label counts and all links, even if nothing is offloaded.
         sets: (B, S) every candidate set, lexicographic.
         surrogate: (B,) eq. (26) after optimised offloading, mean over the horizon.
         sampled_data: (B, S) D_i(T) as planned.
@@ -47,10 +47,10 @@ class LabelledRealisation:
         return int(self.sets.shape[1])
 
     def values(self, label: str) -> NDArray[np.float64]:
-        """What sets are judged by: `surrogate` or `fedl`, smaller is better.
+        """Return the values of the sets by this label, `surrogate` or `fedl`; smaller is better.
 
         Raises:
-            ValueError: another word, or FedL was not trained here.
+            ValueError: the label is unknown, or FedL was not trained here.
         """
         if label == "surrogate":
             return self.surrogate
@@ -66,7 +66,7 @@ class LabelledRealisation:
         Equal values share the middle of their ranks.
 
         Raises:
-            ValueError: it is no candidate set.
+            ValueError: it is not a candidate set.
         """
         match = np.flatnonzero(np.all(self.sets == np.sort(sampled), axis=1))
         if len(match) == 0:
@@ -80,12 +80,12 @@ class LabelledRealisation:
 
 
 def record_path(folder: Path, sample_size: int, seed: int) -> Path:
-    """Where the record of a seed and a sample size lies."""
+    """Return the path of the record of a seed and a sample size."""
     return folder / f"S{sample_size}" / f"{seed:08d}.npz"
 
 
 def save_record(record: LabelledRealisation, folder: Path) -> Path:
-    """Write a record under its own name; a process killed meanwhile leaves no half a file."""
+    """Write a record to its path, atomically."""
     path = record_path(folder, record.sample_size, record.seed)
     arrays: dict[str, Any] = {name: getattr(record.network.devices, name) for name in DEVICE_COLUMNS}
     arrays |= {name: getattr(record.network.links, name) for name in LINK_COLUMNS}
@@ -105,7 +105,7 @@ def load_record(path: Path) -> LabelledRealisation:
     """Read what `save_record` wrote.
 
     Raises:
-        SimulationError: the file is no record.
+        SimulationError: the file is not a record.
     """
     try:
         # Opened here: numpy would leave a file that is no archive open.

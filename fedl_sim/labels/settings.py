@@ -1,4 +1,4 @@
-"""What decides a labelled realisation, besides its seed and the sample size."""
+"""The settings of labelled realisations; with a seed and a sample size they determine a realisation."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -20,9 +20,9 @@ class Family:
     """A distribution of small networks and how FedL is trained on them; each seed draws one network.
 
     A realisation draws its topology, density, labels per device and budget uniformly from the tuples.
-    The data set and the training are small on purpose: one candidate set is trained in milliseconds, so
-    all C(10, S) of them can be. The step size makes up for it: some forty small mini-batches at η = 0.1
-    go about as far as the thousands at 0.01 of a whole run.
+    The data set and the training are small on purpose: one candidate set trains in milliseconds, so all C(10, S) sets
+    can be trained. A larger step size compensates: about forty small mini-batches at η = 0.1 learn as much as
+    thousands at 0.01 in a full run.
 
     Attributes:
         n_devices: N.
@@ -91,7 +91,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Kind:
-    """What one seed of a family drew."""
+    """The choices that one seed of a family draws."""
 
     topology: str
     link_probability: float

@@ -1,8 +1,8 @@
-"""A run between two aggregations as bytes: what another process needs to go on, to the last bit.
+"""Checkpoints: the state of a run between two aggregations, from which another process continues bit by bit the same.
 
-An .npz archive of plain arrays, never pickled. What follows from the specification (network, partition, sampled
-devices) is not in it, so it stays small: the parameters, the data received, one bit for each datapoint of a
-sender on a link in use, and the planner's state.
+A checkpoint is an .npz archive of plain arrays without pickle. It holds the parameters, the data received, one bit for
+each datapoint of a sender on a link in use, and the planner's state. It leaves out what follows from the run's
+specification (network, partition, sampled devices), so it stays small.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ __all__ = ["pack", "restore"]
 
 
 def pack(loop: SchemeLoop) -> bytes:
-    """The state of a loop."""
+    """Return the state of a loop as bytes."""
     facts = {
         "totals": dataclasses.asdict(loop.totals),
         "records": [dataclasses.asdict(record) for record in loop.records],
@@ -39,10 +39,10 @@ def pack(loop: SchemeLoop) -> bytes:
 
 
 def restore(loop: SchemeLoop, packed: bytes) -> None:
-    """Put a loop, made from the same specification, where it was packed.
+    """Set a loop, made from the same specification, to the state that was packed.
 
     Raises:
-        CheckpointError: the bytes are no checkpoint of such a loop.
+        CheckpointError: the bytes are not a checkpoint of such a loop.
     """
     try:
         with np.load(io.BytesIO(packed), allow_pickle=False) as archive:

@@ -1,8 +1,8 @@
 """A device's part of a period: local gradient descent (eq. 2), one epoch of mini-batches per time step.
 
-Full-batch steps at the paper's η = 0.01 do not learn within ten aggregations, so a step of eq. (2) is
-read as one pass over D_i(t) in mini-batches. A step's work is then D_i(t) datapoints, and Δ_i of eq. (3)
-is exactly what the device processed in the period.
+Full-batch steps at the paper's η = 0.01 learn too slowly for ten aggregations. So a step of eq. (2) is one pass over
+D_i(t) in mini-batches here. A step then processes D_i(t) datapoints, and Δ_i of eq. (3) is exactly what the device
+processed in the period.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def local_steps(
     """Train from the global parameters through one period, yielding after every step.
 
     Args:
-        engine: what computes.
+        engine: trains the model.
         parameters: w_S((k−1)τ).
         device: i.
         data_by_step: (t, D_i(t)) for each t of the period.

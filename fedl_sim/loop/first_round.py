@@ -1,7 +1,8 @@
-"""Rival samplers that need a model to ask about, where the simulator has one.
+"""A first round for the rival samplers that choose devices by their losses or gradients.
 
-Before a run samples its devices, S random ones train for one aggregation, as a deployment's first round would; every
-device then reports loss and gradient of that model on the data it starts with, and a rival chooses by them.
+Before such a run samples its devices, S random devices train for one aggregation, as in the first round of a
+deployment. Every device then reports the loss and the gradient of that model on its initial data, and the sampler
+chooses by these reports.
 """
 
 import numpy as np

@@ -1,10 +1,12 @@
-"""Moving datapoints for real: what a plan predicts, and what arrives.
+"""The datapoints that sampled devices really hold while a plan is carried out.
 
-At step t sender k draws Φ_ki·D_k of its datapoints at random and sends them to i (Sec. II-D). The
-receiver drops what the similarity model calls overlapping: a datapoint that is similar to one of the
-data i started with, or that k has sent it before. So with U_ki the share of k's data that is not yet
-covered at i, the expected useful data is Φ_ki·D_k·U_ki and U shrinks by the factor 1 − Φ_ki: eqs. (7)
-and (8) with Λ = 1 − U. The plan knows Λ(0) only as estimated from a broadcast sample; here it is exact.
+(`sampler.objectives.holdings` is another thing: an estimate, before any plan, of what devices would hold.)
+
+At step t sender k draws Φ_ki·D_k of its datapoints at random and sends them to i (Sec. II-D). The receiver drops a
+datapoint that is similar to one of its initial data, or that k has sent before: the similarity model counts these as
+overlapping. Let U_ki be the share of k's data that is not yet covered at i. Then the expected useful data is
+Φ_ki·D_k·U_ki, and U shrinks by the factor 1 − Φ_ki: eqs. (7) and (8) with Λ = 1 − U. The plan only has an estimate of
+Λ(0), from a broadcast sample; here Λ(0) is exact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,11 +38,11 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What one step moved.
+    """The result of one step's transfers.
 
     Attributes:
-        sent: datapoints that went over the links.
-        useful: those of them that receivers kept.
+        sent: datapoints sent over the links.
+        useful: datapoints that receivers kept.
         transmit_cost: Σ ψ · sent.
         per_transfer: useful datapoints per transfer, in the order given.
     """
@@ -52,10 +54,10 @@ class Arrivals:
 
 
 class Holdings:
-    """The data of the sampled devices through a run: D_i(t), growing as data arrives.
+    """D_i(t) of the sampled devices through a run; it grows as data arrives.
 
-    The only mutable thing of a simulation besides the parameters. It costs one integer per datapoint
-    held by sampled devices, and one flag per datapoint of a sender for each link in use.
+    Besides the parameters this is the only mutable state of a simulation. It takes one integer for each datapoint that
+    a sampled device holds, and for each link in use one flag for each datapoint of the sender.
     """
 
     def __init__(self, images: Images, partition: Partition, sampled: Sequence[int], radius: float) -> None:
@@ -70,7 +72,7 @@ class Holdings:
         return self._held[device]
 
     def covered(self, source: int, target: int) -> NDArray[np.bool_]:
-        """Tell for each datapoint of the source whether the target would drop it: Λ_ki(t) is the mean."""
+        """Return for each datapoint of the source whether the target would drop it; the mean is Λ_ki(t)."""
         pair = (source, target)
         if pair not in self._covered:
             sent = self._partition.of(source)
@@ -79,7 +81,7 @@ class Holdings:
         return self._covered[pair]
 
     def to_arrays(self) -> dict[str, NDArray[np.generic]]:
-        """What has changed since the start, as plain arrays: data received, and who covers what by link."""
+        """Return what has changed since the start as plain arrays: the data received, and what each link covers."""
         devices = np.array(sorted(self._held), np.int64)
         received = [self._held[i][len(self._partition.of(i)) :] for i in devices.tolist()]
         pairs = sorted(self._covered)
@@ -93,7 +95,7 @@ class Holdings:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-        """Hold what `to_arrays` wrote."""
+        """Return to the state that `to_arrays` wrote."""
         ends = np.cumsum(arrays["received_counts"]).tolist()
         for device, count, end in zip(
             arrays["devices"].tolist(), arrays["received_counts"].tolist(), ends, strict=True
@@ -111,7 +113,7 @@ class Holdings:
     def move(
         self, transfers: Sequence[Transfer], costs: Sequence[float], *, seed: int, scheme: str, step: int
     ) -> Arrivals:
-        """Carry out one step's transfers; each draws from its own stream, so their order is immaterial."""
+        """Carry out one step's transfers. Each draws from its own stream, so their order does not matter."""
         sent = 0
         cost = 0.0
         useful: list[int] = []
@@ -134,6 +136,6 @@ class Holdings:
 
 
 def _round_at_random(amount: float, generator: np.random.Generator) -> int:
-    """Round with the amount as the mean: plain rounding would lose every transfer below half a datapoint."""
+    """Round up or down at random so that the mean is right; plain rounding would drop transfers below ½."""
     whole = int(np.floor(amount))
     return whole + int(generator.random() < amount - whole)

@@ -1,7 +1,7 @@
 """One scheme on one realisation: sample, plan, move data, train, aggregate, observe, plan again.
 
-This closes the paper's loop (Sec. III-C): what is measured at aggregation k decides the offloading of the
-next period, as an orchestrator would tell the service.
+This is the paper's closed loop (Sec. III-C): the gradient measured at aggregation k enters the offloading plan of the
+next period. An orchestrator that uses the service does the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,14 +35,14 @@ OnAggregation = Callable[[AggregationRecord], None]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How long and with how many devices to train.
+    """How many devices train, and for how long.
 
     Attributes:
         sample_size: S.
         aggregations: K.
         training: how devices train.
-        threads: devices that train at a time; the result does not depend on it.
-        closed_loop: plan with the gradient measured at each aggregation (Sec. III-C), not with the first alone.
+        threads: number of devices that train at the same time; the result does not depend on it.
+        closed_loop: plan with the gradient measured at each aggregation (Sec. III-C); otherwise only with the first.
     """
 
     sample_size: int = 5
@@ -75,14 +75,14 @@ class Totals:
 def sample_devices(
     scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
 ) -> NDArray[np.int64]:
-    """Choose who trains under this scheme; the engine serves rivals that ask devices about a model."""
+    """Choose the devices that train under this scheme; rivals that use losses or gradients need the engine."""
     schedule = realisation.conditions
     if scheme.sampler == EVERYONE:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
     problem = SamplingProblem.of(
         schedule, settings.sample_size, horizon=settings.horizon, offloading=scheme.offloading != "none"
     )
-    # By sampler, not by scheme: random draws are compared with and without offloading on the same devices.
+    # By sampler, not by scheme: so a random scheme with offloading and one without it have the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
     if scheme.sampler in RIVALS:
         return sample_by_rival(
@@ -92,15 +92,15 @@ def sample_devices(
 
 
 class SchemeLoop:
-    """A scheme on a realisation, aggregation by aggregation: `advance` until K records are there.
+    """A scheme on a realisation; each call of `advance` does one aggregation.
 
-    All randomness is a function of (seed, scheme, draw, device, step); w(0) of the seed alone. So what
-    `fedl_sim.loop.checkpoint` writes between two aggregations is all that is needed to go on elsewhere.
+    All randomness is a function of (seed, scheme, draw, device, step), and w(0) of the seed alone. So another process
+    can continue from what `fedl_sim.loop.checkpoint` writes between two aggregations.
 
     Attributes:
-        sampled: who trains.
+        sampled: the devices that train.
         holdings: the sampled devices' data.
-        planner: who decides what moves.
+        planner: plans what moves.
         parameters: the global model.
         totals: counts since the start.
         records: one for each aggregation done, k = 0 first.
@@ -145,7 +145,7 @@ class SchemeLoop:
         return len(self.records) > self._settings.aggregations
 
     def advance(self) -> AggregationRecord:
-        """Do the next aggregation: move, train, aggregate (not for k = 0), then observe and measure."""
+        """Do the next aggregation: move, train and aggregate (not for k = 0), then observe and evaluate."""
         k = len(self.records)
         if k > 0:
             by_device, self.totals = _move(
@@ -183,7 +183,7 @@ class SchemeLoop:
         return record
 
     def result(self) -> SchemeRun:
-        """What the run leaves behind so far."""
+        """Return the records of the run so far."""
         first = self._realisation.partition.sizes
         held = {i: len(self.holdings.data(i)) for i in self.sampled.tolist()}
         devices = tuple(

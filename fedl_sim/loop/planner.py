@@ -1,4 +1,4 @@
-"""The planner's side of the closed loop: from what aggregations observe to the next period's transfers."""
+"""The planner of the closed loop: from the measurements at an aggregation to the next period's transfers."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["PeriodPlanner", "PlannedStep", "Planner"]
 
-_BASELINES = ("random", "greedy")  # they aim at no optimum, so their gap says nothing
+_BASELINES = ("random", "greedy")  # they do not optimise, so their gap has no meaning
 
 
 @dataclass(frozen=True)
 class PlannedStep:
-    """One step to carry out: transfers, ψ of each, and the useful data that the plan expects in all."""
+    """One step to carry out: its transfers, ψ of each, and the useful data that the plan expects in total."""
 
     step: int
     transfers: tuple[Transfer, ...]
@@ -37,28 +37,28 @@ class PlannedStep:
 
 
 class PeriodPlanner(Protocol):
-    """What a run asks for its transfers; `to_lists` and `restore` let it go on in another process."""
+    """The interface of planners; `to_lists` and `restore` move a planner to another process."""
 
     worst_relative_gap: float
 
     def observe(self, observation: Observation) -> None:
-        """Take in what an aggregation measured."""
+        """Use the measurements of an aggregation."""
 
     def next_period(self) -> list[PlannedStep]:
-        """The next τ steps."""
+        """Return the next τ steps."""
 
     def to_lists(self) -> dict[str, Any]:
-        """Where it stands, as plain JSON values."""
+        """Return the planner's state as plain JSON values."""
 
     def restore(self, lists: Mapping[str, Any]) -> None:
-        """Stand where `to_lists` was written."""
+        """Return to the state that `to_lists` wrote."""
 
 
 class Planner:
     """Plans period by period with the gradient norm and γ last observed (Sec. III-C).
 
-    What it knows is what an orchestrator knows: its own plans and the observations. The data that really
-    arrived stays with the devices, so predicted and arrived data can differ, and both are recorded.
+    It knows what an orchestrator knows: its own plans and the observations. It does not know how much data really
+    arrived. So predicted and arrived data can differ, and both are recorded.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Planner:
         self.worst_relative_gap = 0.0
 
     def observe(self, observation: Observation) -> None:
-        """Take in what the aggregation at the current step measured; α_k follows from two in a row.
+        """Use the measurements of the aggregation at the current step; two consecutive ones give α_k.
 
-        In open loop only the first counts: the gradient is taken to stay as it was before training.
+        In open loop only the first one counts: the plan assumes that the gradient stays as before training.
         """
         if self._gradient is not None and not self._closed_loop:
             return
@@ -130,7 +130,7 @@ class Planner:
         return PlannedStep(step.step, transfers, costs, float(step.useful.sum()))
 
     def _cost_at(self, step: int) -> dict[tuple[int, int], float]:
-        """ψ of every link in force at a step."""
+        """Return ψ of every link that exists at a step."""
         segment = self._schedule.segment_at(step)
         if segment.first not in self._costs:
             links = segment.network.links
@@ -139,7 +139,7 @@ class Planner:
         return self._costs[segment.first]
 
     def to_lists(self) -> dict[str, Any]:
-        """Where it stands: horizon, gradient model, γ and the worst gap so far."""
+        """Return the state: horizon, gradient model, γ and the worst gap so far."""
         gradient = None if self._gradient is None else asdict(self._gradient)
         return {
             "state": self._state.to_lists(),
@@ -149,7 +149,7 @@ class Planner:
         }
 
     def restore(self, lists: Mapping[str, Any]) -> None:
-        """Stand where `to_lists` was written."""
+        """Return to the state that `to_lists` wrote."""
         self._state = HorizonState.from_lists(lists["state"])
         self._gradient = None if lists["gradient"] is None else GradientModel(**lists["gradient"])
         self._noise = lists["noise"]

@@ -1,4 +1,4 @@
-"""What a run leaves behind: one row per aggregation, and who did what."""
+"""The records of a run: one row for each aggregation, and one for each device that trained."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ __all__ = ["AggregationRecord", "DeviceRecord", "SchemeRun"]
 
 @dataclass(frozen=True)
 class DeviceRecord:
-    """A device that trained: D_i(0), what it received and kept, and what it processed in total."""
+    """A device that trained: D_i(0), the datapoints it received and kept, and those it processed in total."""
 
     device: int
     data: int
@@ -19,7 +19,7 @@ class DeviceRecord:
 
 @dataclass(frozen=True)
 class SchemeRun:
-    """One scheme on one realisation; `draw` numbers the repetitions of schemes that draw their devices."""
+    """One scheme on one realisation; `draw` numbers the repetitions of schemes that sample at random."""
 
     scheme: str
     seed: int

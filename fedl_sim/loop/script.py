@@ -1,4 +1,4 @@
-"""A planner that carries out a plan made elsewhere, as it stands: no observation changes it."""
+"""A planner that carries out a given plan; observations do not change it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["ScriptedPlanner"]
 
 
 class ScriptedPlanner:
-    """Hands out given steps τ at a time; steps beyond the script move nothing."""
+    """Returns the given steps τ at a time; steps after the last one move nothing."""
 
     def __init__(self, steps: Sequence[PlannedStep], period: int, *, relative_gap: float = 0.0) -> None:
         self._steps = {step.step: step for step in steps}
@@ -19,18 +19,18 @@ class ScriptedPlanner:
         self.worst_relative_gap = relative_gap
 
     def observe(self, observation: Observation) -> None:
-        """A script does not listen."""
+        """Ignore the observation."""
 
     def next_period(self) -> list[PlannedStep]:
-        """The next τ steps."""
+        """Return the next τ steps."""
         first = self._done + 1
         self._done += self._period
         return [self._steps.get(t, PlannedStep(t, (), (), 0.0)) for t in range(first, self._done + 1)]
 
     def to_lists(self) -> dict[str, Any]:
-        """How many steps are done."""
+        """Return how many steps are done."""
         return {"done": self._done}
 
     def restore(self, lists: Mapping[str, Any]) -> None:
-        """Go on from there."""
+        """Continue after that many steps."""
         self._done = int(lists["done"])

@@ -1,4 +1,4 @@
-"""The server's part: weighted aggregation (eq. 3), and what it observes for the next period's plan."""
+"""The server's work: weighted aggregation (eq. 3), and the measurements for the next period's plan."""
 
 import math
 from collections import deque
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Observation:
-    """What an aggregation tells the planner.
+    """What the server measures at an aggregation, for the planner.
 
     Attributes:
         gradient_norm: ‖∇F̄(kτ)‖, the norm of the data-weighted mean gradient (eq. 25) over sampled devices.
@@ -62,7 +62,7 @@ def observe(engine: Engine, parameters: FloatArray, data: Sequence[Indices], thr
 
 
 def for_each_device(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> list[Result]:
-    """Apply `work` to every item, results in order; the kernels release the GIL, so threads pay."""
+    """Apply `work` to every item and return the results in order; kernels release the GIL, so threads help."""
     if threads <= 1:
         return [work(item) for item in items]
     with ThreadPoolExecutor(threads) as pool:
@@ -72,8 +72,8 @@ def for_each_device(work: Callable[[Item], Result], items: Iterable[Item], threa
 def last_of_each(jobs: Sequence[Iterator[Result]], threads: int) -> list[Result]:
     """Exhaust every iterator and return its last value, in order.
 
-    Threads take one step of one job at a time. Five devices on two cores then finish together, where
-    whole devices at a time would leave one core idle while the other trains the fifth.
+    A thread takes one step of one job at a time. So five devices on two cores finish together. If threads took whole
+    devices, one core would be idle while the other trains the fifth.
     """
     results: list[Result | None] = [None] * len(jobs)
     waiting = deque(range(len(jobs)))

@@ -1,1 +1,1 @@
-"""Network realisations: who holds what, who is linked to whom, what each device can do."""
+"""Network realisations: the data, the links and the capacities of the devices."""

@@ -1,7 +1,7 @@
-"""A realisation of a network that somebody else described: its devices get data, all else is taken as it is.
+"""A realisation of a network that a caller describes: only the devices' datapoints are drawn here.
 
-The planner sees the similarity and the budgets it was given; which datapoints a device holds is drawn here. So
-a run shows what a plan for this network is worth on such data, its estimates of similarity included.
+The planner uses the similarity and the budgets that the caller gives. So a run shows the accuracy that a plan for this
+network leads to, including errors in the caller's estimates of similarity.
 """
 
 from dataclasses import replace
@@ -31,10 +31,10 @@ def realise_given(
     labels_per_device: int = 3,
     similarity_quantile: float = 0.05,
 ) -> Realisation:
-    """Deal data out to the devices of a network: D_i(0) of them, rounded, at least 1 where there is any.
+    """Draw D_i(0) datapoints, rounded, for every device of a network; at least one if D_i(0) is positive.
 
-    Labels come from the network's label counts if it has a column for each class, else each device draws
-    `labels_per_device` of them, as in Sec. V-A.
+    If the network has label counts with a column for each class, a device draws labels in these proportions. Otherwise
+    it draws `labels_per_device` labels, as in Sec. V-A.
     """
     given = network.devices.data
     sizes = np.where(given > 0, np.maximum(1, np.rint(given)), 0).astype(np.int64)
@@ -49,7 +49,7 @@ def realise_given(
 def _label_shares(
     network: Network, images: Images, labels_per_device: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Each device's mixture of classes: shape (N, classes)."""
+    """Return the share of each class in each device's data: shape (N, classes)."""
     counts = network.devices.label_counts
     n = len(network)
     present = np.unique(images.labels)

@@ -21,7 +21,7 @@ def load_node_link(path: Path) -> Topology:
     """Read a JSON network of either form.
 
     Raises:
-        TopologyError: the file is no JSON, or not of these forms.
+        TopologyError: the file is not JSON, or has neither form.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -36,8 +36,8 @@ def load_node_link(path: Path) -> Topology:
 def parse_node_link(document: Any) -> Topology:
     """Turn a parsed JSON document into a topology.
 
-    A link listed twice keeps its last quality, self-links are dropped, and a link of unknown quality
-    gets the median of the known ones (1 if none is known): neither the best nor the worst is assumed.
+    The last quality counts for a link that is listed twice. Self-links are dropped. A link of unknown quality gets the
+    median of the known qualities, or 1 if none is known.
     """
     if not isinstance(document, dict) or "nodes" not in document:
         raise TopologyError("a network needs 'nodes'")

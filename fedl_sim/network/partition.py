@@ -16,7 +16,7 @@ __all__ = ["Partition", "partition_by_labels"]
 class Partition:
     """Every device's datapoints as indices into one training split.
 
-    All indices stand in one array, device after device, so memory is one integer per datapoint held.
+    All indices are in one array, device after device: one integer for each datapoint held.
 
     Attributes:
         indices: rows of the training split.
@@ -67,7 +67,7 @@ def partition_by_labels(
     mean_datapoints: float | None = None,
     labels_per_device: int = 3,
 ) -> Partition:
-    """Deal data out as Sec. V-A does.
+    """Draw every device's datapoints as in Sec. V-A.
 
     D_i(0) ~ Normal(μ, variance 0.2 μ), rounded and held at ≥ 1, with μ = D_N/N over the whole split unless
     `mean_datapoints` says otherwise. Each device draws its labels without repetition, then its

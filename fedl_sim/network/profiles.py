@@ -46,7 +46,7 @@ class Profile:
             raise ValueError("a profile's speed and power must be positive")
 
     def spread(self, exponent: float) -> "Profile":
-        """The same board among boards that differ less (below 1) or more (above)."""
+        """Return the board with its speed and power raised to this exponent: boards differ less below 1, more above."""
         return Profile(self.name, self.speed**exponent, self.power**exponent)
 
 
@@ -70,8 +70,8 @@ class Budget:
             raise ValueError("a budget's shares and headroom must be positive")
 
 
-# A step's receive limits come to 7.5–45 % (loose) or 0.75–4.5 % of μ; its send limits to 1–28 %, 0.02–0.56 %
-# and 0.002–0.056 %: where data moves freely, little, and hardly.
+# A step's receive limit is 7.5–45 % of μ (loose) or 0.75–4.5 % (tight, scarce). Its send limit is 1–28 % (loose),
+# 0.02–0.56 % (tight) or 0.002–0.056 % (scarce).
 BUDGETS = {
     "loose": Budget(receive_share=0.6, transmit_share=0.5),
     "tight": Budget(receive_share=0.06, transmit_share=0.01),

@@ -21,19 +21,20 @@ __all__ = ["Realisation", "RealisationSettings", "realise"]
 
 @dataclass(frozen=True)
 class RealisationSettings:
-    """How to draw a network; with a seed and a data set it decides everything.
+    """How to draw a network. Settings, seed and data set together determine the realisation.
 
     Attributes:
         n_devices: N; None takes it from a topology file.
         topology: a kind of random graph, or a path to a GraphML or node-link JSON file.
         link_probability: density of random graphs.
-        mean_datapoints: μ; None shares the training split out.
+        mean_datapoints: μ; None divides the training split among the devices.
         labels_per_device: labels each device draws its data from.
         budget: name of the step budgets, see `fedl_sim.network.profiles.BUDGETS`.
         similarity_quantile: rule for ε₀, see `fedl_sim.network.similarity.similar_radius`.
         broadcast_size: datapoints in a device's broadcast sample.
         reveal_labels: give samplers the devices' label counts.
-        capacity_spread: how far boards differ, as a power of the profiles' speed and power: 0 not at all, 1 as listed.
+        capacity_spread: how much boards differ: the exponent applied to the profiles' speed and power (0: not at all,
+            1: as listed).
     """
 
     n_devices: int | None = 100
@@ -61,7 +62,7 @@ class Realisation:
     Attributes:
         network: what planners and samplers see.
         partition: D_i(0) of every device.
-        columns: where P, p, θ and Ψ come from; None if they were given.
+        columns: the profiles and loads behind P, p, θ and Ψ; None if a caller gave these.
         radius: ε₀.
         schedule: how the network changes in time; None if it does not.
     """
@@ -79,7 +80,7 @@ class Realisation:
 
 
 def realise(settings: RealisationSettings, data: DataSet, seed: int) -> Realisation:
-    """Draw a realisation. Each part has a stream of its own: another budget leaves the data as it was."""
+    """Draw a realisation. Each part has a random stream of its own: another budget does not change the data."""
     topology = _topology(settings, seed)
     n = topology.n_devices
     partition = partition_by_labels(

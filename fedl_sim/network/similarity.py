@@ -1,8 +1,8 @@
-"""λ_ij(0) as devices can estimate it themselves (Sec. II-B).
+"""λ_ij(0) as the devices themselves can estimate it (Sec. II-B).
 
-Device i broadcasts a random sample of its data; each neighbour j answers with the share of it that is
-similar to a datapoint of its own: same label, and features within ε₀. Only along links, so the cost is
-one sample per device and one comparison per link.
+Device i broadcasts a random sample of its data. Each neighbour j answers with the share of the sample that is similar
+to one of its own datapoints: same label, and features within ε₀. The cost is one sample per device and one comparison
+per link.
 """
 
 import numpy as np
@@ -23,9 +23,9 @@ def similar_radius(
 ) -> float:
     """Choose ε₀ by this rule: the `quantile` of distances between random pairs of datapoints of one label.
 
-    The paper leaves ε₀ to the application. This rule is scale-free and needs no data of others beyond a
-    small public sample: at the default, a datapoint counts as similar when it is nearer than all but
-    one in twenty pairs of its class.
+    The paper leaves ε₀ to the application. This rule does not depend on the scale of the features, and it needs only a
+    small public sample. At the default, a datapoint counts as similar if it is nearer than 95 % of the pairs of its
+    class are to each other.
     """
     if not 0 <= quantile <= 1 or pairs < 1:
         raise InvalidSettingError("quantile must lie in [0, 1] and pairs be at least 1")
@@ -75,7 +75,7 @@ def estimate_similarity(
     """Estimate λ_ij(0) for every link i → j of the topology, in its order.
 
     Device i's broadcast is the same for all its neighbours, drawn without replacement (all its data if
-    it holds fewer than `sample_size`). A device without data has nothing to send: its links get 1.
+    it holds fewer than `sample_size`). The links of a device without data get 1, since it has nothing to send.
     """
     if sample_size < 1 or radius < 0:
         raise InvalidSettingError("sample_size must be at least 1 and radius not negative")

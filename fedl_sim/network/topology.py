@@ -1,7 +1,7 @@
-"""Who may send to whom: random graphs of Sec. V-A and beyond, and graphs from files.
+"""The links of a network: random graphs (Sec. V-A and others), and graphs from files.
 
-Every generator returns directed links with a quality in (0, 1]; undirected graphs give both directions.
-Quality is a link's measured delivery ratio where a file tells it, and 1 otherwise.
+Links are directed; an undirected edge gives both directions. A link has a quality in (0, 1]: the measured delivery
+ratio if a file has it, otherwise 1.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class Topology:
 
     Attributes:
         n_devices: N.
-        source: who sends, per link.
-        target: who receives, per link.
+        source: sender of each link.
+        target: receiver of each link.
         quality: share of transmissions that arrive, per link, in (0, 1].
     """
 
@@ -61,7 +61,7 @@ class Topology:
 def random_topology(
     kind: str, n_devices: int, generator: np.random.Generator, *, link_probability: float = 0.1
 ) -> Topology:
-    """Draw a connected-as-it-comes random graph whose expected density is `link_probability`.
+    """Draw a random graph whose expected density is `link_probability`; it need not be connected.
 
     Kinds: `erdos-renyi` (Sec. V-A), `geometric` (radius πr² = p in the unit square, ignoring its edges),
     `barabasi-albert` (each newcomer brings p(N−1)/2 links) and `watts-strogatz` (p(N−1) ring neighbours,
@@ -88,7 +88,7 @@ def random_topology(
 
 
 def from_networkx(graph: nx.Graph, quality: str = "quality") -> Topology:
-    """Number the nodes in their order and take their edges; an edge attribute gives the quality."""
+    """Number the nodes in the graph's order; the edge attribute named `quality` is a link's quality."""
     index = {node: i for i, node in enumerate(graph.nodes)}
     ends: dict[tuple[int, int], float] = {}
     for a, b, attributes in graph.edges(data=True):
@@ -111,7 +111,7 @@ def load_graphml(path: Path) -> Topology:
     """Read a GraphML file; an edge's `quality`, if any, is its delivery ratio.
 
     Raises:
-        TopologyError: the file is not GraphML, or its edges are no valid links.
+        TopologyError: the file is not GraphML, or an edge is not a valid link.
     """
     try:
         return from_networkx(nx.read_graphml(path))

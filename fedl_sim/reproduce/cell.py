@@ -1,4 +1,4 @@
-"""A cell of an experiment: one run, named by everything that decides its result and by nothing else.
+"""A cell of an experiment: one run, named by a digest of all settings that determine its result.
 
 Experiments share cells: the accuracy curves of Fig. 6 and the datapoints of Fig. 8 come from the same runs.
 """
@@ -39,7 +39,7 @@ class Cell:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """As plain JSON values, with who chooses and how data moves: a scheme's name may come to mean another."""
+        """All settings as plain JSON values, with the sampler and offloading that the scheme stands for."""
         lists = asdict(self)
         del lists["run"]["threads"]  # the result is the same for any number
         scheme = find_scheme(self.scheme)
@@ -47,14 +47,14 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """A name for the cell's file."""
+        """The name of the cell's file."""
         return hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:24]
 
 
 def cells_of(
     template: Cell, *, schemes: tuple[str, ...], seeds: tuple[int, ...], draws: int | None = None
 ) -> tuple[Cell, ...]:
-    """All runs of these schemes on these seeds, under the template's settings; `draws` bounds those that draw."""
+    """Return all runs of these schemes on these seeds with the template's settings; at most `draws` of each network."""
     return tuple(
         replace(template, scheme=scheme, seed=seed, draw=draw)
         for seed in seeds
@@ -64,7 +64,7 @@ def cells_of(
 
 
 def run_cell(cell: Cell) -> SchemeRun:
-    """Train it."""
+    """Train a cell."""
     settings = ExperimentSettings(
         data_set=cell.data_set,
         realisation=cell.realisation,

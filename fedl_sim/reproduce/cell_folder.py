@@ -1,6 +1,6 @@
-"""Finished cells on disk, one JSON file each, and making those that are missing.
+"""A folder of finished cells, one JSON file each, and running the missing ones.
 
-A file is written at once, so whatever ends an experiment, the next start makes only the rest.
+A file is written as soon as its cell is finished, so an experiment that was stopped continues with the missing cells.
 """
 
 import json
@@ -27,16 +27,16 @@ Results = Mapping[Cell, SchemeRun]
 
 @dataclass(frozen=True)
 class CellFolder:
-    """Where finished cells lie."""
+    """A folder of finished cells."""
 
     path: Path
 
     def file(self, cell: Cell) -> Path:
-        """A cell's file."""
+        """Return the path of a cell's file."""
         return self.path / cell.key[:2] / f"{cell.key}.json"
 
     def missing(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Those that have not been run, each once."""
+        """Return the cells without a file, each once."""
         return [cell for cell in dict.fromkeys(cells) if not self.file(cell).exists()]
 
     def load(self, cells: Sequence[Cell]) -> dict[Cell, SchemeRun]:
@@ -48,7 +48,7 @@ class CellFolder:
         return {cell: self._read(cell) for cell in cells}
 
     def versions(self, cells: Sequence[Cell]) -> list[str]:
-        """The versions of the code that made them."""
+        """Return the versions of the code that ran these cells."""
         found = {json.loads(self.file(cell).read_text(encoding="utf-8"))["made_by"] for cell in cells}
         return sorted(found)
 
@@ -60,9 +60,9 @@ class CellFolder:
         dask: str | None = None,
         on_cell: Callable[[Cell], None] | None = None,
     ) -> None:
-        """Run what is missing; each cell is kept as soon as it is done."""
+        """Run the missing cells and write each as soon as it is finished."""
         todo = self.missing(cells)
-        # The longest first, so that no processor waits for one that began last.
+        # The longest first, so that no process waits at the end for a long run that began last.
         todo.sort(key=lambda cell: cell.scheme != EVERYONE)
         calls = (joblib.delayed(_timed)(cell) for cell in todo)
         for cell, run, seconds in _results(calls, processes, dask):
@@ -95,7 +95,7 @@ class CellFolder:
 
 def _results(calls: Iterator[Any], processes: int, dask: str | None) -> Iterator[tuple[Cell, SchemeRun, float]]:
     if processes == 1 and dask is None:
-        # In this process: the data set is loaded once, and Ctrl-C ends a run, not a pool.
+        # In this process: the data set is loaded once, and Ctrl-C ends the run at once.
         for function, arguments, keywords in calls:
             yield function(*arguments, **keywords)
         return

@@ -1,6 +1,6 @@
-"""What the paper says of its figures and table (Sec. V-B), beside the same sentence computed from our runs.
+"""The paper's statements about its figures and table (Sec. V-B), each beside the same number from our runs.
 
-Each sentence is evaluated for the paper's method among the paper's schemes, and for ours among all that ran.
+Each statement is evaluated for the paper's method among the paper's schemes, and for ours among all schemes that ran.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ __all__ = ["Target", "accuracy_claims", "saving_claims"]
 
 @dataclass(frozen=True)
 class _Method:
-    """A method with offloading and without, and whom it is compared with."""
+    """A method with and without offloading, and the schemes that it is compared with."""
 
     name: str
     moving: str
@@ -93,12 +93,12 @@ def accuracy_claims(panels: Sequence[Panel], results: Results) -> Table:
 def saving_claims(
     table: tuple[str, str], said: Mapping[str, str], targets: Sequence[Target], results: Results
 ) -> Table:
-    """Table I and Fig. 8: how much sooner, or with how much less, a method reaches each target.
+    """Table I and Fig. 8: how many aggregations or datapoints a method saves until each target.
 
     Args:
         table: its name and title.
-        said: by measure ("aggregations" or "datapoints"), what the paper says is saved.
-        targets: what is to be reached.
+        said: the paper's number for each measure ("aggregations" or "datapoints").
+        targets: the accuracies to reach.
         results: the runs.
     """
     methods = _that_ran([target.panel for target in targets])
@@ -106,7 +106,7 @@ def saving_claims(
     for what, of in _MEASURES.items():
 
         def cost(target: Target, scheme: str, of: Measure = of) -> float:
-            """Return what it took on average; infinite unless every run got there."""
+            """Return the mean cost; infinite unless every run reached the target."""
             found, _ = to_target(runs_by_seed(results, target.panel.cells, scheme), target.accuracy, of)
             return float("inf") if found is None else found.mean
 
@@ -139,7 +139,7 @@ _MEASURES: Mapping[str, Measure] = {
 
 
 def _there(panel: Panel, method: _Method) -> list[str]:
-    """Those of its rivals that ran in this panel."""
+    """Return the method's rivals that ran in this panel."""
     ran = {cell.scheme for cell in panel.cells}
     return [rival for rival in method.rivals if rival in ran]
 
@@ -168,7 +168,7 @@ def _points(differences: Sequence[float]) -> str:
 
 
 def _saved(pairs: Sequence[tuple[float, float]]) -> str:
-    """Shares saved where both got there; how often only one did is told, not averaged."""
+    """Return the share saved where both reached the target, and how often only one did."""
     shares = [1 - mine / other for mine, other in pairs if np.isfinite([mine, other]).all()]
     told = [f"{float(np.mean(shares)):.0%} ({min(shares):.0%})"] if shares else []
     alone = sum(bool(np.isfinite(mine)) and not np.isfinite(other) for mine, other in pairs)

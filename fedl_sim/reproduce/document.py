@@ -1,6 +1,7 @@
-"""`python -m fedl_sim.reproduce.document FILE...`: put tables into Markdown, so that no number is copied by hand.
+"""`python -m fedl_sim.reproduce.document FILE...`: insert tables into Markdown files.
 
-A block `<!-- table: PATH -->` … `<!-- end -->` gets the content of the file at PATH, which is relative to the document.
+A block `<!-- table: PATH -->` … `<!-- end -->` is filled with the file at PATH, relative to the
+document. So no number is copied by hand.
 """
 
 import re
@@ -16,7 +17,7 @@ def filled(document: Path) -> str:
     """Return the document's text with its tables as they are now.
 
     Raises:
-        OSError: a table is not there.
+        OSError: a table is missing.
     """
 
     def content(block: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Figures of accuracy over aggregations, one picture a panel."""
+"""Figures of accuracy over aggregations, with one plot for each panel."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ def curve_grid(
     title: Callable[[Panel], str],
     level: Callable[[Panel], float] | None = None,
 ) -> Drawing:
-    """A grid of panels with one legend; `level` draws a line at an accuracy."""
+    """Return a grid of panels with one legend; `level` adds a line at an accuracy."""
     rows = list(dict.fromkeys(row(panel) for panel in panels))
     columns = list(dict.fromkeys(column(panel) for panel in panels))
 

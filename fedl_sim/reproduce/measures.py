@@ -1,4 +1,4 @@
-"""From runs to numbers: curves and targets by scheme and seed, the mean over draws standing for a seed."""
+"""From runs to numbers: curves and targets by scheme and seed; a seed's value is the mean over its draws."""
 
 from collections.abc import Callable, Iterable
 
@@ -15,7 +15,7 @@ __all__ = ["curve", "final", "runs_by_seed", "spread", "to_target"]
 
 
 def runs_by_seed(results: Results, cells: Iterable[Cell], scheme: str) -> dict[int, list[SchemeRun]]:
-    """The scheme's runs among these cells."""
+    """Return the scheme's runs among these cells."""
     found: dict[int, list[SchemeRun]] = {}
     for cell in cells:
         if cell.scheme == scheme:
@@ -42,9 +42,9 @@ def final(runs: dict[int, list[SchemeRun]], name: str = "accuracy") -> NDArray[n
 def to_target(
     runs: dict[int, list[SchemeRun]], target: float, of: Callable[[AggregationRecord], float]
 ) -> tuple[Spread | None, float]:
-    """What it took to reach the target, and the share of runs that did.
+    """Return the cost to reach the target, and the share of runs that reached it.
 
-    None unless all did: a mean over the fast ones would flatter.
+    The cost is None unless all runs did: a mean over the fast runs alone would be too good.
     """
     reached: list[float] = []
     hits = count = 0

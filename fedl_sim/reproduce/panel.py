@@ -1,4 +1,4 @@
-"""One picture's worth of runs: a data set, N and S under several schemes."""
+"""A panel of a figure: the runs of several schemes for one data set, N and S."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +12,13 @@ from sampler.schemes import EVERYONE
 
 __all__ = ["Panel", "curve_table", "panel_of"]
 
-# Nothing moves, and whoever chooses does not look at budgets of moving.
+# No data moves, and the sampler does not use the budgets of moving.
 _BLIND = ("random", "heuristic", "ours", "greedy:resemblance")
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of the figure: a data set, N and S, with its cells."""
+    """One plot of a figure: a data set, N and S, with its cells."""
 
     data_set: str
     n_devices: int
@@ -27,10 +27,10 @@ class Panel:
 
 
 def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
-    """The cells of some schemes under a template's settings.
+    """Return the panel of some schemes with a template's settings.
 
-    FedL on all nodes is one run whatever S is, on as many networks as the scope says, since nothing takes longer.
-    Where budgets of moving data change nothing, runs are shared by all budgets.
+    FedL on all nodes takes longest and does not depend on S: it is one run, on as many networks as the scope says. Runs
+    that do not depend on the budgets are shared by all budgets.
     """
     still = replace(template, realisation=replace(template.realisation, budget="loose"))
     sampled = tuple(
@@ -52,7 +52,7 @@ def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
 
 
 def curve_table(panels: Sequence[Panel], schemes: Sequence[str], results: Results) -> Table:
-    """Every curve, one row for each aggregation of a seed (the mean over its draws)."""
+    """Return all curves, one row for each aggregation of a seed (the mean over its draws)."""
     columns = ("data_set", "n_devices", "sample_size", "scheme", "seed", "aggregation")
     fields = ("accuracy", "loss", "processed", "moved", "cost")
     rows: list[dict[str, str | int | float | None]] = []

@@ -1,4 +1,4 @@
-"""Which code made a result."""
+"""The version of the code that made a result."""
 
 import subprocess
 from functools import lru_cache
@@ -10,7 +10,7 @@ __all__ = ["source_version"]
 
 @lru_cache(maxsize=1)
 def source_version() -> str:
-    """The version, with the commit where the code runs from a clone: `VERSION+COMMIT`, `-dirty` if it was changed."""
+    """Return the version, in a clone with the commit: `VERSION+COMMIT`, with `-dirty` if files were changed."""
     release = version("fedsift")
     folder = Path(__file__).parent
     try:

@@ -1,4 +1,4 @@
-"""A report on disk: each table as CSV, JSON and Markdown, each figure as PNG and SVG."""
+"""Writing a report: each table as CSV, JSON and Markdown, each figure as PNG and SVG."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ __all__ = ["write_report"]
 
 
 def write_report(report: Report, folder: Path, about: Mapping[str, object]) -> list[Path]:
-    """Write everything; returns the paths.
+    """Write all tables and figures and return their paths.
 
     Raises:
         MissingExtraError: there are figures and matplotlib is not installed.

@@ -1,4 +1,4 @@
-"""What an experiment is: the cells it needs, and what it says of them."""
+"""An experiment: the cells that it needs, and the report on their results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,13 +14,13 @@ __all__ = ["Report", "Scope", "Study"]
 
 @dataclass(frozen=True)
 class Scope:
-    """How much of an experiment to do.
+    """The size of an experiment.
 
     Attributes:
         seeds: networks to draw.
-        quick: small networks of digits.
-        references: on how many of the networks, from the first, FedL on all nodes is run too; None is all.
-        draws: at most how many sets a sampler that draws at random is averaged over; None is the scheme's own number.
+        quick: use small networks of digits.
+        references: FedL on all nodes runs on this many of the networks, from the first on; None is all.
+        draws: a random sampler is averaged over at most this many sets; None is the scheme's own number.
     """
 
     seeds: tuple[int, ...]
@@ -36,7 +36,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Report:
-    """What came out; the first table is the one that people read."""
+    """The tables and figures of an experiment; the main table is first."""
 
     tables: tuple[Table, ...]
     drawings: Mapping[str, Drawing] = field(default_factory=dict)
@@ -47,9 +47,9 @@ class Study:
     """An experiment, ready to be run.
 
     Attributes:
-        name: what it is called on the command line.
-        cells: the runs that it needs.
-        report: from their results to tables and figures.
+        name: its name on the command line.
+        cells: the runs it needs.
+        report: makes tables and figures of their results.
     """
 
     name: str

@@ -20,7 +20,7 @@ class Spread:
     count: int
 
     def text(self, digits: int = 3) -> str:
-        """As it stands in a table."""
+        """Return the text for a table."""
         mean = f"{self.mean:.{digits}f}"
         return mean if self.count == 1 else f"{mean} ± {self.deviation:.{digits}f}"
 
@@ -30,12 +30,12 @@ class Table:
     """Rows of plain values under named columns.
 
     Attributes:
-        name: of its files.
+        name: file name without extension.
         title: one line above the Markdown.
         columns: in order.
         rows: each with a value for every column; None is an empty cell.
         notes: lines below the Markdown.
-        bulk: thousands of rows for programs, written as CSV alone.
+        bulk: thousands of rows for programs; written as CSV only.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Table:
                 raise ValueError(f"a row of {self.name} has {sorted(row)} where {sorted(self.columns)} is asked for")
 
     def csv(self) -> str:
-        """The rows; numbers in full."""
+        """Return the rows as CSV, numbers with all digits."""
         stream = io.StringIO()
         writer = csv.DictWriter(stream, self.columns, lineterminator="\n")
         writer.writeheader()
@@ -59,11 +59,11 @@ class Table:
         return stream.getvalue()
 
     def json(self, about: Mapping[str, object]) -> str:
-        """The rows with what they were made from."""
+        """Return the rows and their origin as JSON."""
         return json.dumps({**about, "title": self.title, "rows": self.rows}, indent=1, ensure_ascii=False) + "\n"
 
     def markdown(self) -> str:
-        """For people."""
+        """Return the table as Markdown, numbers rounded."""
         lines = [f"**{self.title}**", "", _line(self.columns), _line(["---"] * len(self.columns))]
         lines += [_line([_shown(row[column]) for column in self.columns]) for row in self.rows]
         if self.notes:

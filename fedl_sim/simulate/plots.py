@@ -1,4 +1,4 @@
-"""Pictures of an experiment: accuracy curves, data moved, and who trained."""
+"""Plots of a comparison: accuracy curves, data moved, and the devices that trained."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["save_plots"]
 
 _WIDTH, _HEIGHT = 7.0, 4.2
-_MAX_DEVICES = 20  # schemes that train (nearly) everybody would drown the others
+_MAX_DEVICES = 20  # leave out schemes that train nearly all devices
 _BAR_HEIGHT = 0.2
 
 
@@ -65,7 +65,7 @@ def _first_of_each_scheme(runs: Sequence[SchemeRun]) -> list[SchemeRun]:
 
 
 def _trained(axes: "Axes", runs: Sequence[SchemeRun]) -> None:
-    """Stack what each trained device started with and what it received."""
+    """Draw for each trained device the data it started with and the data it received."""
     labels = [f"{run.scheme} · {device.device}" for run in runs for device in run.devices]
     own = [device.data for run in runs for device in run.devices]
     received = [device.received for run in runs for device in run.devices]

@@ -1,4 +1,4 @@
-"""The numbers that schemes are compared by (design §5), from runs to tables."""
+"""Summaries of schemes: means over seeds and draws."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["SchemeSummary", "first_reaching", "summarise"]
 
 @dataclass(frozen=True)
 class SchemeSummary:
-    """A scheme over seeds and draws; `None` where not every run reached the target.
+    """A scheme's means over seeds and draws; `None` if not every run reached the target.
 
     Attributes:
         scheme: its name.

@@ -1,4 +1,4 @@
-"""An experiment: schemes × seeds × draws, fanned out over processes, with one answer whatever their number."""
+"""A comparison of schemes over seeds and draws; the result does not depend on the number of processes."""
 
 import dataclasses
 from collections.abc import Callable, Iterator
@@ -31,17 +31,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ExperimentSettings:
-    """Everything that decides an experiment's result.
+    """All settings that determine an experiment's result.
 
     Attributes:
         data_set: see `fedl_sim.data.datasets`.
         model: cnn, mlp or softmax; None takes softmax for digits and cnn for the others.
         engine: compiled or torch.
         realisation: how networks are drawn.
-        run: how long, how many devices, how they train.
+        run: how many devices train, how, and for how long.
         schemes: names, see `sampler.schemes.find_scheme`.
         seeds: one realisation each.
-        target: accuracy whose reaching is timed.
+        target: accuracy; summaries say what it takes to reach it.
     """
 
     data_set: str = "digits"
@@ -78,7 +78,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What came out."""
+    """The runs of an experiment and their summaries."""
 
     settings: ExperimentSettings
     runs: tuple[SchemeRun, ...]
@@ -103,8 +103,8 @@ def simulate(settings: ExperimentSettings, *, processes: int = 1, progress: Prog
 
     Args:
         settings: what to run.
-        processes: how many runs at a time; the result does not depend on it.
-        progress: called with a job and the number of its aggregations done since the last call.
+        processes: number of runs at the same time; the result does not depend on it.
+        progress: called with a job and the number of aggregations finished since the last call.
     """
     jobs = jobs_of(settings)
     runs: list[SchemeRun | None] = [None] * len(jobs)
@@ -116,7 +116,7 @@ def simulate(settings: ExperimentSettings, *, processes: int = 1, progress: Prog
 
 def experiment_document(experiment: Experiment) -> dict[str, Any]:
     """Return the experiment as plain JSON values."""
-    # How many threads trained does not belong to the result, which is the same for any number.
+    # The number of threads does not change the result.
     settings = dataclasses.asdict(experiment.settings)
     del settings["run"]["threads"]
     return {
@@ -146,7 +146,7 @@ def _run_indexed(settings: ExperimentSettings, index: int, job: Job) -> tuple[in
 
 
 def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = None) -> SchemeRun:
-    """Run one scheme on one realisation; data sets, realisations and engines are kept for the next."""
+    """Run one scheme on one realisation; the data set, the realisation and the engine stay in the cache."""
     data = cached_data_set(settings.data_set)
     realisation = cached_realisation(settings.realisation, data, job.seed)
 

@@ -1,4 +1,4 @@
-"""From labelled realisations to what the networks learn from."""
+"""From labelled realisations to training examples."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ from sampler.gcn.rank_features import RankView
 
 __all__ = ["gcn_examples", "gcn_features", "rank_states"]
 
-# A device's worth as the next pick is the mean rank of the best fifth of all sets that it and the picks before it leave
-# open: the search that follows will not find the very best. Ranks are told apart at about a twentieth.
+# The worth of a device as the next pick is the mean rank of the best fifth of the sets that contain it and the picks
+# before it; the mean, since a search seldom finds the best set. Rank differences of about a twentieth matter.
 _BEST_SHARE = 0.2
 _TEMPERATURE = 0.05
 
-# Walks through each realisation, each with or without label counts by chance.
+# Number of sets built on each realisation; whether the label counts are known is drawn at random.
 _WALKS = 3
 
 
@@ -41,7 +41,7 @@ def gcn_examples(records: Sequence[LabelledRealisation], label: str, *, general:
 
 
 def rank_states(records: Sequence[LabelledRealisation], surrogate_share: float) -> RankStates:
-    """Walk through every realisation towards sets good and bad, and say at each step who should come next.
+    """Build good and bad sets device by device on every realisation; return every step with the best next device.
 
     Sets are ranked by FedL loss and by the surrogate; `surrogate_share` weighs the two ranks.
     """
@@ -57,7 +57,7 @@ def rank_states(records: Sequence[LabelledRealisation], surrogate_share: float) 
         by_rank = np.argsort(rank, kind="stable")
         for walk in range(_WALKS):
             view = RankView(problem_of(record, reveal_labels=walk % 2 == 0 or generator.random() < 0.5))
-            # Mostly towards good sets, where a search will be; sometimes towards bad ones, to learn a way back.
+            # Mostly good sets, as in a search; sometimes bad ones, so that the model learns to recover.
             goal = record.sets[by_rank[int(len(by_rank) * generator.random() ** 2)]]
             open_sets = np.ones(len(rank), np.bool_)
             for device in generator.permutation(goal):

@@ -1,4 +1,4 @@
-"""From a recipe to weight files: label, train, judge, write. Each stage takes up what an earlier run left."""
+"""From a recipe to weight files: label, train, evaluate, write. Each stage uses what an earlier run finished."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -25,17 +25,17 @@ from solver.errors import MissingExtraError
 
 __all__ = ["DRAWS", "Reporter", "label_realisations", "train_models"]
 
-# Selections that a sampler's percentile on a realisation is the mean of, where chance has a say.
+# A random sampler's percentile on a realisation is the mean over this many selections.
 DRAWS = 20
 
-# Told what is being done, how many of how many pieces are done.
+# Called with the name of a stage, the number of finished pieces, and the number of all pieces.
 Reporter = Callable[[str, int, int], None]
 
 
 def label_realisations(
     recipe: Recipe, folder: Path, report: Reporter, *, processes: int = 1, dask: str | None = None
 ) -> None:
-    """Label whatever the recipe needs and is not there; held-out realisations are always trained for real."""
+    """Label the missing realisations of the recipe; on held-out ones FedL is always trained."""
     labels = LabelFolder(folder, recipe.family)
     sizes = sorted({size for sizes in recipe.models.values() for size in sizes})
     stages = (("labelling held-out", recipe.held_out_seeds, "fedl"), ("labelling", recipe.seeds, recipe.label))
@@ -46,7 +46,7 @@ def label_realisations(
 
 
 def train_models(recipe: Recipe, folder: Path, output: Path, report: Reporter) -> dict[str, Weights]:
-    """Train every model of the recipe that is not there yet, judge it, and write it at once.
+    """Train every missing model of the recipe, evaluate it, and write it.
 
     Raises:
         MissingExtraError: torch is not installed.
@@ -63,7 +63,7 @@ def train_models(recipe: Recipe, folder: Path, output: Path, report: Reporter) -
 
 
 class _Counter:
-    """Tell a reporter of each piece done."""
+    """Reports each finished piece."""
 
     def __init__(self, report: Reporter, stage: str, done: int, total: int) -> None:
         self._report, self._stage, self._done, self._total = report, stage, done, total
@@ -75,7 +75,7 @@ class _Counter:
 
 
 def _found(path: Path, recipe: Recipe) -> Weights | None:
-    """Return the weights that an earlier run of this very recipe wrote."""
+    """Return the weights that an earlier run of the same recipe wrote."""
     try:
         weights = read_weights(path)
     except WeightsError:
@@ -124,7 +124,7 @@ def _fitted(
 
 
 def _torch_module(name: str) -> ModuleType:
-    """Import what needs torch, here and nowhere else."""
+    """Import a module that needs torch."""
     try:
         module = importlib.import_module(name)
         importlib.import_module("torch").set_num_threads(1)
@@ -136,7 +136,7 @@ def _torch_module(name: str) -> ModuleType:
 
 
 def _held_out(weights: Weights, name: str, records: Sequence[LabelledRealisation]) -> dict[str, str | float]:
-    """Judge a model on realisations it has not seen, beside the same branch on random scores."""
+    """Evaluate a model on held-out realisations, and the branch search with random scores beside it."""
     sampler: Sampler = GcnRank(weights) if weights.model == "rank" else GcnBranch(weights={name: weights})
     table: dict[str, str | float] = {"held_out": len(records)}
     for label in ("fedl", "surrogate"):

@@ -1,4 +1,4 @@
-"""What decides a trained model: written into its provenance, and compared when a run is taken up again."""
+"""The settings of a trained model; they are in its provenance, and a resumed run compares them."""
 
 import json
 import shlex
@@ -20,14 +20,14 @@ class Recipe:
 
     Attributes:
         model: `gcn` (Sec. IV-B, one for each S and a general one) or `rank` (see `sampler.gcn.rank`).
-        label: what the best set is best by: `fedl` or `surrogate`.
+        label: the value that the best set minimises: `fedl` or `surrogate`.
         sample_sizes: S with a model of their own; `rank` has none.
         general_sizes: S that the general model learns from.
         realisations: how many networks, with the seeds `seed`, `seed + 1`, …
-        seed: of the first realisation, and of the first weights.
-        held_out: realisations to judge on, from `HELD_OUT_SEED` on.
+        seed: seed of the first realisation and of the initial weights.
+        held_out: number of realisations for the evaluation, from `HELD_OUT_SEED` on.
         hidden: widths of the hidden layers.
-        epochs: of training.
+        epochs: training epochs.
         surrogate_share: weight of a set's rank by the surrogate beside its rank by FedL loss, in `rank`.
         family: the networks, and FedL on them.
     """
@@ -72,22 +72,22 @@ class Recipe:
 
     @property
     def prefix(self) -> str:
-        """How its weight files' names begin."""
+        """The beginning of the names of its weight files."""
         return "rank" if self.model == "rank" else f"gcn-{self.label}"
 
     @property
     def seeds(self) -> range:
-        """Of the realisations to train on."""
+        """Seeds of the realisations to train on."""
         return range(self.seed, self.seed + self.realisations)
 
     @property
     def held_out_seeds(self) -> range:
-        """Of the realisations to judge on."""
+        """Seeds of the held-out realisations."""
         return range(HELD_OUT_SEED, HELD_OUT_SEED + self.held_out)
 
     @property
     def digest(self) -> str:
-        """A short name for everything above."""
+        """A digest of all settings."""
         values = asdict(self) | {"family": self.family.to_lists()}
         return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 

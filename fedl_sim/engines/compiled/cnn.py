@@ -1,12 +1,11 @@
 """The CNN of `fedl_sim.engines.models.Cnn`: forward, backward and whole epochs, one datapoint at a time.
 
-What makes it fast at mini-batches of ten, where frameworks mostly dispatch:
+It is fast at mini-batches of ten, where frameworks spend most of their time on dispatch:
 - the convolutions are long contiguous loops (see `convolution`), and dropped channels are skipped;
-- after max pooling only one position in four carries a gradient, and ReLU closes some of those, so the
-  second convolution's backward pass visits just these, in a channels-last layout (ky, kx·c₁ + c) whose
-  inner loops are contiguous.
+- after max pooling only one position in four has a gradient, and ReLU sets some of those to zero. The backward pass of
+  the second convolution visits only the others, in a channels-last layout (ky, kx·c₁ + c) with contiguous inner loops.
 
-Channels are computed in pairs; an odd last one is paired with a dummy that nobody reads.
+Channels are computed in pairs; an odd last one is paired with a row that is not used.
 """
 
 import numpy as np
@@ -150,7 +149,7 @@ def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
 
 @inlined
 def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-untyped-def]
-    """Add this datapoint's gradient, the loss's gradient standing in the workspace."""
+    """Add this datapoint's gradient; the gradient of the loss is in the workspace."""
     _w1, _b1, _w2, _b2, w3, _b3, w4, _b4 = layers
     _d_w1, d_b1, _d_w2, d_b2, d_w3, d_b3, d_w4, d_b4 = gradients
     side, c1, k1, c2, k2, _hidden, _classes = dims
@@ -192,7 +191,7 @@ def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-
             active, at, target = a1[c], where1[c], d_z1[c - first]
             column = d_a1_last[c:]
             for q in range(pooled * pooled):
-                # A selection, not a branch: half the ReLUs are closed, which no predictor can learn.
+                # A selection, not a branch: half the ReLUs are closed, and branch prediction would fail.
                 g = column[q * c1] if active[q] > 0 else zero
                 target[at[q]] = g
                 bias += g
@@ -213,7 +212,7 @@ def _to_rows(w2, rows):  # type: ignore[no-untyped-def]
 
 @inlined
 def _collect(back, gradients):  # type: ignore[no-untyped-def]
-    """Move both convolutions' gradients from the workspace to their places, and clear them."""
+    """Move both convolutions' gradients from the workspace to the gradient vector, and clear the workspace."""
     d_kernels, d_rows = back[4], back[6]
     d_w1, d_w2 = gradients[0], gradients[2]
     d_w1[:] = d_kernels[: d_w1.shape[0]]

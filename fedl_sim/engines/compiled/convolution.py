@@ -1,17 +1,16 @@
 """Convolutions as long contiguous loops, which LLVM turns into vector instructions.
 
 One input channel: an output pixel at p = y·width + x of the *input's* grid is Σ w[ky, kx] · image[p +
-ky·width + kx], so the inner loop runs through the whole image in one go. The few values at row ends
-belong to no output pixel and nobody reads them. Buffers are padded so that loop lengths can be rounded
-up to whole vectors.
+ky·width + kx], so one inner loop runs through the whole image. The few values at row ends belong to no
+output pixel and are not used. Buffers are padded so that loop lengths can be rounded up to whole vectors.
 
-Many input channels of a small image: that waste would be a third, so each channel is first copied once
-per kx, shifted and cut to the output's width; then p runs through the output's own grid.
+Many input channels of a small image: a third of the work would be such unused values. So each channel is first copied
+once per kx, shifted and cut to the output's width; then p runs through the output's own grid.
 
-Five taps are summed per load and store of the output: one at a time would be bound by the stores. And
-for the paper's shape (28×28 images, kernels of 5) there are functions with the sizes as literals: with
-loop lengths known at compile time the same loops run two to four times as fast. They are functions of
-their own because LLVM merges two calls that differ in literals only.
+Five taps are summed for each load and store of the output, since with one at a time the stores would take most of the
+time. For the paper's shape (28×28 images, kernels of 5) some functions have the sizes as literals: loops of a length
+known at compile time run two to four times as fast. They are separate functions because LLVM merges two calls that
+differ only in literals.
 """
 
 from fedl_sim.engines.compiled.options import inlined

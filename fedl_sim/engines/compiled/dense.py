@@ -44,7 +44,7 @@ def rectify(x):  # type: ignore[no-untyped-def]
 
 @inlined
 def rectify_backward(x, d_x):  # type: ignore[no-untyped-def]
-    """Stop the gradient where the ReLU was closed."""
+    """Set the gradient to zero where the ReLU was closed."""
     for i in range(x.shape[0]):
         if x[i] <= 0:
             d_x[i] = 0

@@ -22,9 +22,9 @@ class CompiledEngine:
 
     Attributes:
         model: which built-in model.
-        train: what devices hold indices into.
-        test: what `evaluate` measures on.
-        dtype: float32 to be fast, float64 to be compared.
+        train: the split that devices hold indices into.
+        test: the split that `evaluate` uses.
+        dtype: float32 for speed, float64 for comparisons with torch.
     """
 
     model: Model

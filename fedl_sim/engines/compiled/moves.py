@@ -1,7 +1,7 @@
-"""Moving datapoints for one candidate set of a small network: `fedl_sim.loop.holdings`'s rules, without its streams.
+"""Moving datapoints for one candidate set of a small network, by the rules of `fedl_sim.loop.holdings`.
 
-Every random choice is drawn beforehand, per step and link of the *network*, so that all candidate sets of a
-realisation see the same luck: what differs between their losses is the sets.
+All random numbers are drawn beforehand, for each step and link of the *network*. So all candidate sets of a realisation
+use the same random numbers, and their losses differ only by the sets.
 """
 
 import numpy as np

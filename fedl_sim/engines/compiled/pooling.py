@@ -1,4 +1,4 @@
-"""2×2 max pooling with ReLU, remembering where each maximum stood."""
+"""2×2 max pooling with ReLU; it records the position of each maximum."""
 
 from fedl_sim.engines.compiled.options import inlined
 
@@ -9,11 +9,11 @@ __all__ = ["pool_rectify"]
 def pool_rectify(x, width, side, scale, out, position):  # type: ignore[no-untyped-def]
     """Write out[q] = max(0, scale · max of the q-th 2×2 block) and the flat position of that maximum.
 
-    `x` lives on a grid of this width; the pooled image is side×side. Among equals the first in reading
-    order wins, as in torch.
+    `x` is on a grid of this width; the pooled image is side×side. Among equal values the first in reading order counts,
+    as in torch.
     """
-    # Selections instead of branches: what is largest is as good as random, and a mispredicted branch
-    # costs more than the whole comparison.
+    # Selections instead of branches: the position of the maximum cannot be predicted, and a mispredicted branch
+    # costs more than the comparison.
     for y in range(side):
         up, down = x[2 * y * width :], x[(2 * y + 1) * width :]
         row, at = out[y * side :], position[y * side :]

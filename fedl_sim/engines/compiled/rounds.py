@@ -1,4 +1,4 @@
-"""All of a small FedL run in one call: a softmax or MLP epoch of 25 datapoints takes less time than calling it."""
+"""A whole small FedL run in one call: an epoch of 25 datapoints takes less time than a call from Python."""
 
 import numpy as np
 

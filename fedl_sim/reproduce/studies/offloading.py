@@ -1,6 +1,6 @@
-"""The offloading solver beside the reference on the networks of the experiments: the same optimum, in how much time.
+"""The fast offloading solver against the reference solver on the networks of the experiments: objective and time.
 
-`make bench-solver` is the thorough one; this shows it on the very networks that are trained on.
+`make bench-solver` is the thorough benchmark; this study uses the networks that the other studies train on.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Where the choice of devices matters, and which part of a method carries its effect.
+"""Under which conditions the choice of devices matters, and which part of a method has the effect.
 
-Two tables: a map (each condition changed by itself, with and without offloading: what a chosen set gains over random
-ones) and ablations (each part of a method changed by itself).
+There are two tables. The map changes one condition at a time and shows what chosen sets gain over random ones, with and
+without offloading. The ablations change one part of a method at a time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["Condition", "sampling_study"]
 
 CHOSEN = ("gcn_branch", "random_branch", "heuristic", "ours")
-# The same devices each time (draws are by sampler), only what moves differs.
+# The devices are the same, since draws depend on the sampler; only the offloading differs.
 OFFLOADINGS = ("random", "random+random", "random+greedy", "random+fast")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A setting changed by itself."""
+    """One changed setting."""
 
     axis: str
     value: str
@@ -40,7 +40,7 @@ class Condition:
     schemes: tuple[str, ...]
 
     def cells(self, template: Cell, seeds: tuple[int, ...]) -> tuple[Cell, ...]:
-        """The runs under it."""
+        """Return the runs with this setting."""
         changed = replace(
             template,
             realisation=replace(template.realisation, **self.realisation),
@@ -95,7 +95,7 @@ def _ablations() -> list[Condition]:
             for closed in (True, False)
         ),
         *(Condition("ε₀ quantile", f"{q:g}", {"similarity_quantile": q}, {}, chosen) for q in (0.01, 0.05, 0.2)),
-        # A broadcast of more datapoints than any device holds is the exact similarity; here they hold some fourteen.
+        # Devices hold about fourteen datapoints here, so a larger broadcast gives the exact similarity.
         *(
             Condition("similarity from", "all data" if n > 1000 else f"{n} samples", {"broadcast_size": n}, {}, chosen)
             for n in (3, 10, 1_000_000)

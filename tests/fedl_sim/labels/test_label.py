@@ -10,7 +10,7 @@ from fedl_sim.engines.compiled.moves import move_set
 from fedl_sim.engines.factory import make_engine
 from fedl_sim.errors import SimulationError
 from fedl_sim.labels.label import label, realisation_of
-from fedl_sim.labels.losses import Course, Luck
+from fedl_sim.labels.losses import CommonNumbers, SetTrainer
 from fedl_sim.labels.record import load_record, record_path, save_record
 from fedl_sim.labels.settings import Family, kind_of
 from solver.batch import plan_sets
@@ -70,11 +70,11 @@ def test_one_call_trains_as_the_engine_epoch_by_epoch(monkeypatch: pytest.Monkey
         engine = make_engine("compiled", model, data)
         _, realisation = realisation_of(SMALL, 1)
         plans = plan_sets(realisation.network, [[0, 1, 4], [2, 3, 5]], horizon=SMALL.horizon)
-        fast = Course.of(SMALL, realisation, data, engine).train_sets(plans, 1)
+        fast = SetTrainer.of(SMALL, realisation, data, engine).train_sets(plans, 1)
         with monkeypatch.context() as patch:
             # As for an engine that cannot train whole rounds.
             patch.setattr("fedl_sim.labels.losses.CompiledEngine", int)
-            slow = Course.of(SMALL, realisation, data, engine).train_sets(plans, 1)
+            slow = SetTrainer.of(SMALL, realisation, data, engine).train_sets(plans, 1)
         np.testing.assert_allclose(fast, slow, rtol=1e-4)
 
 
@@ -160,11 +160,11 @@ def test_luck_hardly_changes_which_sets_are_good() -> None:
         kind, realisation = realisation_of(family, seed)
         moving = realisation.network if kind.offloading else Network(realisation.network.devices, Links.none())
         plans = plan_sets(moving, list(combinations(range(10), 2)), horizon=family.horizon)
-        course = Course.of(family, realisation, data, engine)
+        trainer = SetTrainer.of(family, realisation, data, engine)
         losses = []
         for draw in (0, 1):
-            luck = Luck.of(realisation, engine, family.horizon, seed, draw)
-            losses.append([engine.evaluate(course.train(plans, b, luck)).loss for b in range(len(plans.sets))])
+            numbers = CommonNumbers.of(realisation, engine, family.horizon, seed, draw)
+            losses.append([engine.evaluate(trainer.train(plans, b, numbers)).loss for b in range(len(plans.sets))])
         correlations.append(spearmanr(losses[0], losses[1]).statistic)
     assert np.mean(correlations) > 0.8
 
@@ -176,5 +176,5 @@ def test_luck_is_shared_by_all_sets() -> None:
     _, realisation = realisation_of(SMALL, 1)
     both = plan_sets(realisation.network, [[0, 1, 4], [2, 3, 5]], horizon=SMALL.horizon)
     one = plan_sets(realisation.network, [[2, 3, 5]], horizon=SMALL.horizon)
-    together, alone = (Course.of(SMALL, realisation, data, engine).train_sets(plans, 1)[0] for plans in (both, one))
+    together, alone = (SetTrainer.of(SMALL, realisation, data, engine).train_sets(plans, 1)[0] for plans in (both, one))
     assert together[1] == pytest.approx(alone[0], rel=1e-6)
