@@ -1,4 +1,4 @@
-"""What every sampler is: network, sample size and random generator in, selection with scores out."""
+"""The protocol of samplers: from a network, a sample size and a random generator to a selection with scores."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -20,16 +20,16 @@ __all__ = ["Sampler", "SamplingProblem", "Selection"]
 class SamplingProblem:
     """Choose `sample_size` of the candidates of a network.
 
-    A device that holds no data, or cannot process it at some step of the horizon (eq. 10), is no candidate.
+    A device is no candidate if it holds no data, or cannot process its data at some step of the horizon (eq. 10).
 
     Attributes:
         schedule: the network and how it changes.
         sample_size: S.
-        horizon: T, the steps that training will have.
+        horizon: T, the number of steps of training.
         candidates: devices that can be sampled, ascending.
-        offloading: whether data will be offloaded; without, devices train on their own data alone.
-        gradient: ‖∇F̄(t)‖ that eq. (26) reckons with.
-        gradient_noise: γ of eq. (26).
+        offloading: whether data will be offloaded. If not, devices train on their own data only.
+        gradient: ‖∇F̄(t)‖ in eq. (26).
+        gradient_noise: γ in eq. (26).
     """
 
     schedule: Schedule
@@ -52,7 +52,7 @@ class SamplingProblem:
         gradient: GradientModel | None = None,
         gradient_noise: float = 1.0,
     ) -> "SamplingProblem":
-        """Find the candidates, among the `allowed` devices if given.
+        """Return the problem with its candidates, among the `allowed` devices if given.
 
         Raises:
             InvalidInputError: `sample_size` or `horizon` is below 1.
@@ -75,10 +75,10 @@ class Selection:
 
     Attributes:
         sampled: 𝒮, in order of choice.
-        scores: one per sampled device, in the same order; what it means is the sampler's to say.
-        trace: why each was picked, in the same order; empty where a sampler does not tell.
-        value: of the sampler's objective, if it states one; larger is better.
-        guarantee: a share of the optimal value that this set is proven to attain, if there is such a proof.
+        scores: one for each sampled device, in the same order; each sampler documents its meaning.
+        trace: why each device was picked, in the same order; empty if the sampler does not record it.
+        value: the value of the sampler's objective, if it has one; larger is better.
+        guarantee: the share of the optimal value that this set is proven to attain, if there is a proof.
     """
 
     sampled: NDArray[np.int64]
@@ -93,7 +93,7 @@ class Selection:
         if len(np.unique(self.sampled)) != len(self.sampled):
             raise ValueError("a device is sampled twice")
         if self.trace and [pick.device for pick in self.trace] != self.sampled.tolist():
-            raise ValueError("a trace must tell of each sampled device, in order")
+            raise ValueError("a trace must have one pick for each sampled device, in order")
 
 
 class Sampler(Protocol):

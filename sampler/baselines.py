@@ -15,7 +15,7 @@ def sample_randomly(problem: SamplingProblem, generator: np.random.Generator) ->
 
 
 def sample_heuristically(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-    """Take the devices of highest processing capacity P_i, which is their score; chance breaks ties."""
+    """Take the devices of highest processing capacity P_i, which is their score; ties are broken at random."""
     capacity = problem.schedule.network.devices.processing_capacity[problem.candidates]
     order = np.lexsort((generator.random(len(capacity)), -capacity))[: problem.sample_size]
     return Selection(problem.candidates[order], capacity[order])

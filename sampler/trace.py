@@ -1,11 +1,11 @@
-"""Why a device was picked: one record for each step of a search, fit for JSON."""
+"""Why a device was picked: one record for each step of a search, in plain values for JSON."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
 __all__ = ["SHOWN_CANDIDATES", "Pick"]
 
-# A network may have a million candidates; a person reads the first few.
+# A network may have a million candidates. A reader needs the first few.
 SHOWN_CANDIDATES = 16
 
 
@@ -14,16 +14,16 @@ class Pick:
     """One step of a search.
 
     Attributes:
-        device: who was picked.
+        device: the device picked.
         score: its score.
-        rule: which rule named the candidates.
-        previous: the pick before it that the rule looks from, if any.
-        percentile: the percentile that the candidates reached, after any widening; None where the rule has none.
+        rule: the rule that selected the candidates.
+        previous: the pick before it, if the rule depends on it.
+        percentile: the percentile that the candidates reach, after any widening; None if the rule has none.
         threshold: the value at that percentile: datapoints, or dissimilarity.
-        n_candidates: how many the rule left to choose from.
-        candidates: the best of them by score, `SHOWN_CANDIDATES` at the most.
+        n_candidates: how many candidates the rule selected.
+        candidates: the best of them by score, at most `SHOWN_CANDIDATES`.
         candidate_scores: their scores.
-        tied: how many had the highest score; chance decides among them.
+        tied: how many had the highest score; one of them is picked at random.
     """
 
     device: int
@@ -38,12 +38,12 @@ class Pick:
     tied: int = 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON stores them."""
+        """Return plain values for JSON."""
         values = asdict(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     def sentence(self) -> str:
-        """The same for people."""
+        """Return a sentence for readers."""
         among = f"best score of {self.n_candidates}" if self.tied == 1 else f"one of {self.tied} best scores"
         reached = "" if self.percentile is None else f" at or above percentile {self.percentile:g}"
         seen = "" if self.previous is None else f" of device {self.previous}"

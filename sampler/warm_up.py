@@ -1,4 +1,4 @@
-"""`python -m sampler.warm_up`: compile every kernel that serving needs now, so that no first request waits for it."""
+"""`python -m sampler.warm_up`: compile every kernel that serving needs, so that the first request does not wait."""
 
 import sys
 from time import perf_counter
@@ -15,7 +15,7 @@ __all__ = ["warm_up"]
 
 
 def warm_up() -> float:
-    """Run the solver's and the samplers' kernels once, on a small network; returns the seconds it took."""
+    """Run the kernels of solver and samplers once on a small network; return the seconds it took."""
     begin = perf_counter()
     warm_up_solver()
     problem = SamplingProblem.of(Schedule.of(random_network(np.random.default_rng(0), 12)), 2)

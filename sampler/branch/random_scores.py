@@ -9,5 +9,5 @@ __all__ = ["sample_by_random_branch"]
 
 
 def sample_by_random_branch(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-    """Branch as `gcn_branch` does, on random scores: what the GCN must beat to be worth its training."""
+    """Search as `gcn_branch` does, on random scores. A trained GCN should do better than this."""
     return branch_search(problem, generator.random(len(problem.schedule.network)), generator)

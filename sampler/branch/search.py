@@ -1,12 +1,12 @@
-"""The branch search of Sec. IV-C: from scores Γ to a sampled set, with the reason for every pick.
+"""The branch search of Sec. IV-C: from scores Γ to a sampled set, with a reason for every pick.
 
 1. The first pick is argmax Γ among the devices at or above the 98th percentile of data D(0).
 2. The n-th is argmax Γ among the neighbours of the (n−1)-th at or above the 98th percentile of dissimilarity to it.
 
-Percentiles are taken over all devices, or over all the neighbours, with linear interpolation; devices equal to the
-threshold stay in. Devices already picked, or that cannot be sampled, are left out. Should that leave nobody, the
-percentile is widened step by step down to 0, and when not one neighbour can be picked, argmax Γ among all that are left
-decides. Neighbours of s are those with a link i → s: Λ_is says which share of i's data s covers already, so the
+Percentiles are taken over all devices, or over all neighbours, with linear interpolation. Devices at the threshold are
+candidates. Devices already picked and devices that cannot be sampled are not. If no candidate is left, the percentile
+is lowered step by step to 0. If no neighbour can be picked at all, argmax Γ among all remaining devices is picked. The
+neighbours of s are the devices i with a link i → s. Λ_is is the share of i's data that s covers already, so the
 dissimilarity of i to s is 1 − Λ_is.
 """
 
@@ -22,7 +22,7 @@ from solver.network import Network
 
 __all__ = ["PERCENTILES", "RULES", "branch_search"]
 
-# The paper's, then ever wider.
+# The paper's percentile first, then lower ones.
 PERCENTILES = (98.0, 95.0, 90.0, 80.0, 50.0, 0.0)
 
 MOST_DATA = "most data"
@@ -33,7 +33,7 @@ RULES = (MOST_DATA, DISSIMILAR, ANYWHERE)
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """Who may be picked, and why: the rule, and the percentile with its value after any widening."""
+    """The candidates of a pick, the rule that selected them, and the percentile used with its value."""
 
     devices: NDArray[np.int64]
     rule: str
@@ -48,7 +48,7 @@ def branch_search(
     generator: np.random.Generator,
     percentiles: Sequence[float] = PERCENTILES,
 ) -> Selection:
-    """Pick `problem.sample_size` devices by their scores (N,); chance breaks exact ties."""
+    """Pick `problem.sample_size` devices by their scores (N,); exact ties are broken at random."""
     n = len(problem.schedule.network)
     if scores.shape != (n,) or not np.all(np.isfinite(scores)):
         raise ValueError(f"the branch needs a finite score for each of the {n} devices")
@@ -68,7 +68,7 @@ def branch_search(
 
 
 def _pool(network: Network, free: NDArray[np.bool_], last: int | None, percentiles: Sequence[float]) -> _Pool:
-    """Name the candidates for the pick after `last`."""
+    """Return the candidates for the pick after `last`."""
     if last is None:
         devices, values, rule = np.arange(len(network)), network.devices.data, MOST_DATA
     else:
@@ -84,7 +84,7 @@ def _pool(network: Network, free: NDArray[np.bool_], last: int | None, percentil
 
 
 def _best(pool: _Pool, scores: NDArray[np.float64], generator: np.random.Generator) -> Pick:
-    """Take the highest score of the pool, and write down why."""
+    """Pick the highest score of the pool, and record why."""
     devices = pool.devices
     own = scores[devices]
     top = devices[own == own.max()]

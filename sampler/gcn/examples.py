@@ -1,4 +1,4 @@
-"""What the networks are trained on, free of torch: examples, options, and what training leaves."""
+"""Training data, options and results of the networks, without torch."""
 
 from dataclasses import dataclass
 
@@ -23,13 +23,13 @@ class Example:
 
 @dataclass(frozen=True, eq=False)
 class RankStates:
-    """Moments of a search on networks of one size, for the ranking network.
+    """States of a search on networks of one size, to train the ranking network.
 
     Attributes:
         features: (B, N, U).
         propagation: (B, N, N) D̃^(−1/2) Ã D̃^(−1/2).
-        target: (B, N) which device should come next, as a distribution.
-        free: (B, N) who can.
+        target: (B, N) the distribution over the device to pick next.
+        free: (B, N) which devices can be picked.
     """
 
     features: FloatArray
@@ -51,8 +51,8 @@ class TrainingOptions:
         learning_rate: of Adam.
         weight_decay: of Adam.
         batch_size: examples of a step; None takes all at once.
-        validation_share: of the examples, the last ones; the weights of the epoch that did best on them are kept.
-        seed: draws the first weights, and the batches.
+        validation_share: the share of the examples for validation, the last ones; the best epoch's weights are kept.
+        seed: for the initial weights and the batches.
     """
 
     hidden: tuple[int, ...] = (16,)
@@ -70,10 +70,10 @@ class TrainingOptions:
             raise ValueError("learning_rate must be positive and validation_share lie in (0, 1)")
 
     def held(self, examples: int) -> int:
-        """How many of the examples validate.
+        """Return how many of the examples are for validation.
 
         Raises:
-            ValueError: fewer than two, so that none is left to train on or to validate with.
+            ValueError: there are fewer than two examples.
         """
         held = max(1, round(self.validation_share * examples))
         if examples - held < 1:
@@ -83,7 +83,7 @@ class TrainingOptions:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """Weights of every layer, the epoch they are of, and validation losses before training and at that epoch."""
+    """The weights of every layer, their epoch, and the validation losses before training and at that epoch."""
 
     layers: tuple[FloatArray, ...]
     epoch: int

@@ -1,4 +1,4 @@
-"""What the GCN sees of a device: π_i = [D_i(0), P_i(0), p_i(0), θ_i(0)] (Sec. IV-B)."""
+"""The GCN's features of a device: π_i = [D_i(0), P_i(0), p_i(0), θ_i(0)] (Sec. IV-B)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,21 +9,21 @@ __all__ = ["FEATURES", "GENERAL_FEATURES", "device_features", "standardised"]
 
 FEATURES = ("data", "processing_capacity", "processing_cost", "receive_capacity")
 
-# The general model, for any S, also sees which share of the devices is to be sampled.
+# The general model, for any S, has the share of devices to be sampled as a further feature.
 GENERAL_FEATURES = (*FEATURES, "sampled_share")
 
 
 def standardised(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give each column mean 0 and deviation 1 over the network's devices; a constant column becomes 0.
 
-    Weights trained on ten devices then mean the same on eight hundred, and whatever units a deployment counts in.
+    So weights trained on ten devices apply to eight hundred, and to any units.
     """
-    # By the largest entry first: budgets that mean "no limit" may be near the largest float.
+    # Divide by the largest entry first: budgets that mean "no limit" may be near the largest float.
     largest = np.abs(columns).max(axis=0)
     scaled = columns / np.where(largest > 0, largest, 1.0)
     centred = scaled - scaled.mean(axis=0)
     deviation = np.sqrt((centred**2).mean(axis=0))
-    # A deviation of rounding errors is none.
+    # A deviation this small is a rounding error.
     known = deviation > 1e-12
     features: NDArray[np.float64] = np.where(known, centred / np.where(known, deviation, 1.0), 0.0)
     return features

@@ -1,8 +1,8 @@
-"""The GCN's forward pass in NumPy and SciPy: what serving computes, without torch.
+"""The GCN's forward pass for serving, in NumPy and SciPy without torch.
 
 H(l) = σ(D̃^(−1/2) Ã D̃^(−1/2) H(l−1) Q(l)) with Ã = Λ(0) + I and D̃ its degree matrix, ReLU between the two layers, and
-log-softmax over the devices (Sec. IV-B). Λ is not symmetric: row i of Ã is about i's own data, Λ_ij being the share of
-it that j covers, so device i gathers from those it may send to, and D̃_ii = 1 + Σ_j Λ_ij.
+log-softmax over the devices (Sec. IV-B). Λ is not symmetric: Λ_ij is the share of i's data that j covers. So device i
+gathers from the devices that it can send to, and D̃_ii = 1 + Σ_j Λ_ij.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class Propagation:
         links = network.links
         degree = 1.0 + np.bincount(links.source, weights=links.similarity, minlength=n)
         self._root = 1.0 / np.sqrt(degree)
-        # Links lie sorted by target: that is Λ in compressed sparse columns as it stands.
+        # Links are sorted by target, so the arrays already are Λ in compressed sparse columns.
         self._similarity = sparse.csc_array((links.similarity, links.source, network.incoming), shape=(n, n))
 
     def __call__(self, values: FloatArray) -> FloatArray:
@@ -48,7 +48,7 @@ def gcn_scores(features: FloatArray, propagate: Propagation, layers: Sequence[Fl
     """Return log Γ of every device from π (N, U) and the weights Q(1) (U, O), …, Q(L) (·, 1)."""
     hidden = features
     for depth, Q in enumerate(layers):
-        # Propagate whichever is narrower, before or after the weights: it is the same product.
+        # Propagate the narrower matrix, before or after the weights: the product is the same.
         narrow = Q.shape[0] <= Q.shape[1]
         hidden = propagate(hidden) @ Q if narrow else propagate(hidden @ Q)
         if depth + 1 < len(layers):

@@ -1,12 +1,12 @@
-"""The sampler `gcn_rank`: a variant beside the paper's, made since that one's scores do not lower the FedL loss.
+"""The sampler `gcn_rank`: a variant of ours, because the scores of the paper's GCN do not lower the FedL loss.
 
-Where `gcn_branch` scores devices once and lets percentile rules name the candidates, this one scores them anew for each
-pick, given who is picked already, and every device that can be sampled is a candidate. Each layer is
+`gcn_branch` scores devices once, and percentile rules select the candidates. `gcn_rank` scores devices anew for each
+pick, given the devices picked before, and every device that can be sampled is a candidate. Each layer is
 
     H' = ReLU([H, D̃^(−1/2) Ã D̃^(−1/2) H, 1] W)
 
-so that a device's own features are not mixed with its neighbours' by one and the same matrix, and the features
-(`sampler.gcn.rank_features`) say what offloading could bring and what the picked devices hold already.
+so a device's own features and its neighbours' have separate weights. The features (`sampler.gcn.rank_features`)
+describe what offloading could bring and what the picked devices hold already.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def rank_logits(features: FloatArray, propagate: Propagation, layers: Sequence[F
     for depth, W in enumerate(layers):
         width = hidden.shape[1]
         own, neighbours, constant = W[:width], W[width : 2 * width], W[-1]
-        # Propagate whichever is narrower, before or after the weights: it is the same product.
+        # Propagate the narrower matrix, before or after the weights: the product is the same.
         narrow = width <= W.shape[1]
         gathered = propagate(hidden) @ neighbours if narrow else propagate(hidden @ neighbours)
         hidden = hidden @ own + gathered + constant
@@ -46,7 +46,7 @@ class GcnRank:
     """A GCN that ranks the next device given those picked, on richer features; scores are its log-probabilities."""
 
     def __init__(self, weights: Weights | None = None) -> None:
-        """Use these weights; default: those of the package."""
+        """Use these weights, by default those of the package."""
         self._weights = weights
 
     @property
@@ -64,7 +64,7 @@ class GcnRank:
         return dict(self.weights.provenance)
 
     def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-        """Pick device after device; chance breaks exact ties."""
+        """Pick device after device; exact ties are broken at random."""
         view, propagate = RankView(problem), Propagation(problem.schedule.network)
         layers = self.weights.layers
         picks = []

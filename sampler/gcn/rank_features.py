@@ -1,8 +1,8 @@
-"""What the ranking network sees of a device when some are picked already.
+"""The ranking network's features of a device, given the devices picked so far.
 
-Beyond the paper's columns: how much data a device could come to hold, what it shares with the devices picked so far
-along its links, which of its senders they compete for, and, where label counts are known, what it would add to the
-mixture. All is relative to the network's other devices, so weights transfer across sizes and units.
+Beyond the paper's features they describe how much data a device could hold after offloading, its similarity to the
+devices picked so far along its links, the senders it shares with them, and, if label counts are known, what it would
+add to the mixture. All are relative to the network's other devices, so weights transfer across sizes and units.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ RANK_FEATURES = (*_RELATIVE, *_PLAIN)
 
 
 class RankView:
-    """A sampling problem as the ranking network sees it; `pick` moves on to the next step."""
+    """The features of a sampling problem for the ranking network; `pick` moves on to the next step."""
 
     def __init__(self, problem: SamplingProblem) -> None:
         network = problem.schedule.network
@@ -85,7 +85,7 @@ class RankView:
         self._own_total = np.zeros(self._counts.shape[1])
 
     def pick(self, device: int) -> None:
-        """Take a device into the set."""
+        """Add a device to the set."""
         network = self._problem.schedule.network
         links = network.links
         into = slice(network.incoming[device], network.incoming[device + 1])
@@ -109,7 +109,7 @@ class RankView:
         self.picked.append(device)
 
     def features(self) -> FloatArray:
-        """Return (N, U) in the order of `RANK_FEATURES`, as things stand."""
+        """Return the current features, (N, U), in the order of `RANK_FEATURES`."""
         n = len(self.free)
         mixture = np.zeros((n, 5))
         if self._labels:
@@ -127,7 +127,7 @@ class RankView:
 
 
 def _overlap(counts: FloatArray, share: FloatArray) -> FloatArray:
-    """Σ_c min(mixture_c, π_c): one minus the total variation between a device's row of counts and π."""
+    """Return Σ_c min(mixture_c, π_c): 1 minus the total variation distance between a row of counts and π."""
     mixture = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     overlap: FloatArray = np.minimum(mixture, share).sum(axis=1)
     return overlap
@@ -138,5 +138,5 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _sums(index: NDArray[np.int64], values: FloatArray, n: int) -> FloatArray:
-    """Add values up by index."""
+    """Sum values by index."""
     return np.bincount(index, values, minlength=n).astype(np.float64, copy=False)

@@ -1,6 +1,6 @@
 """Training the ranking network, in torch. Serving never imports this module.
 
-The networks it learns from have few devices and one size, so D̃^(−1/2) Ã D̃^(−1/2) is a small dense matrix here.
+The training networks have few devices and one size, so D̃^(−1/2) Ã D̃^(−1/2) is a small dense matrix here.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class RankNetwork(nn.Module):
         return hidden[..., 0]
 
     def matrices(self) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], ...]:
-        """Return W of each layer: own features, neighbours', constant."""
+        """Return W of each layer: rows for own features, neighbours' features and the constant."""
         return tuple(
             np.concatenate([layer.weight.detach().numpy().T, layer.bias.detach().numpy()[None]])
             for layer in cast("list[nn.Linear]", list(self.layers))

@@ -23,16 +23,16 @@ class GcnBranch:
         self._weights = weights
 
     def weights_for(self, sample_size: int) -> Weights:
-        """Return the model that serves this sample size.
+        """Return the model for this sample size.
 
         Raises:
-            WeightsError: there is none.
+            WeightsError: there is no such model.
         """
         return self._named(weights_name(sample_size))
 
     @property
     def provenance(self) -> dict[str, str | float]:
-        """Where the weights come from, all models in one flat table of `s3.label`, `s3.realisations` and so on."""
+        """Where the weights of all models come from, in one flat table of `s3.label`, `s3.realisations` and so on."""
         return {
             f"{name}.{key}": value
             for name in (*map(weights_name, PAPER_SIZES), GENERAL)
@@ -50,7 +50,7 @@ class GcnBranch:
         return found
 
     def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-        """Score, then branch."""
+        """Score the devices, then search."""
         network = problem.schedule.network
         weights = self.weights_for(problem.sample_size)
         features = device_features(network, problem.sample_size, weights.features)
@@ -59,7 +59,7 @@ class GcnBranch:
 
 
 class GcnBranchFedl(GcnBranch):
-    """`gcn_branch` with the GCN trained on FedL loss, the paper's target; see the model card for what that is worth."""
+    """`gcn_branch` with the GCN trained on FedL loss, the paper's target; docs/model-card.md compares the two."""
 
     def __init__(self) -> None:
         """Use the package's weights."""

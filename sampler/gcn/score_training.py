@@ -45,7 +45,7 @@ class _Batch:
     def loss(self, model: GcnScorer) -> Tensor:
         """Mean over networks of −Σ_i target_i · log Γ_i."""
         scores = model(self.features, self.edge_index, self.edge_weight, self.graph)
-        # A device of target 0 adds nothing, also where its log Γ is −∞.
+        # A device of target 0 adds nothing, even if its log Γ is −∞.
         wanted = self.target > 0
         loss: Tensor = -(self.target[wanted] * scores[wanted]).sum() / self.size
         return loss

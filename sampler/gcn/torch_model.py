@@ -1,9 +1,9 @@
-"""The GCN of Sec. IV-B in torch-geometric: what is trained. Serving never imports this module.
+"""The GCN of Sec. IV-B in torch-geometric, for training. Serving never imports this module.
 
-Two `GCNConv` layers without bias, ReLU between, log-softmax over the devices of each network. `GCNConv` adds the self
-loops of Ã = Λ(0) + I with weight 1, takes a node's degree over the edges *into* it, and gathers along edges into it.
-In the paper's D̃^(−1/2) Ã D̃^(−1/2) H device i gathers row i of Ã, Λ_ij for the links i → j; so the edges are handed over
-turned round, j → i with weight Λ_ij, and both degree and direction come out as the formula has them.
+It has two `GCNConv` layers without bias, ReLU between them, and log-softmax over the devices of each network. `GCNConv`
+adds the self loops of Ã = Λ(0) + I with weight 1. It takes a node's degree over the edges *into* it, and gathers along
+the edges into it. In the paper's D̃^(−1/2) Ã D̃^(−1/2) H device i gathers row i of Ã, Λ_ij for the links i → j. So the
+edges are reversed, j → i with weight Λ_ij; degree and direction then agree with the formula.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ __all__ = ["GcnScorer", "edges_of"]
 
 
 def edges_of(network: Network) -> tuple[Tensor, Tensor]:
-    """Return `edge_index` (2, links), turned round as the module says, and the weights Λ."""
+    """Return `edge_index` (2, links), reversed as described above, and the weights Λ."""
     links = network.links
     ends = np.stack([links.target, links.source])
     return torch.from_numpy(ends.copy()), torch.from_numpy(links.similarity.copy())
@@ -32,8 +32,8 @@ def edges_of(network: Network) -> tuple[Tensor, Tensor]:
 class GcnScorer(nn.Module):
     """H(π, Ã) with any number of layers; the paper has two.
 
-    Shapes: features (nodes, U), edge_index (2, edges), edge_weight (edges,), graph (nodes,) which network each node is
-    of; returns log Γ (nodes,), normalised over each network.
+    Shapes: features (nodes, U), edge_index (2, edges), edge_weight (edges,), graph (nodes,), the network of each node.
+    Returns log Γ (nodes,), normalised over each network.
     """
 
     def __init__(self, widths: Sequence[int]) -> None:
@@ -59,7 +59,7 @@ class GcnScorer(nn.Module):
 
 
 def _log_softmax(logits: Tensor, graph: Tensor) -> Tensor:
-    """Log-softmax over the nodes of each network: torch-geometric's softmax would underflow before its logarithm."""
+    """Return the log-softmax over the nodes of each network; torch-geometric's softmax would underflow first."""
     top = scatter(logits.detach(), graph, reduce="max")
     shifted = logits - top[graph]
     scores: Tensor = shifted - scatter(shifted.exp(), graph, reduce="sum").log()[graph]

@@ -1,4 +1,4 @@
-"""Trained weights and where they come from: JSON files in the package, no pickle."""
+"""Trained weights and their provenance: JSON files in the package, no pickle."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ __all__ = ["GENERAL", "MODELS", "PAPER_SIZES", "Weights", "load_weights", "read_
 # The paper trains one model for each of these S.
 PAPER_SIZES = (3, 4, 5, 6)
 GENERAL = "general"
-# The faithful network, and the variant beside it.
+# The paper's network, and our variant.
 MODELS = ("gcn", "rank")
 _FORMAT = "fedsift-gcn-1"
 
@@ -53,7 +53,7 @@ class Weights:
             raise WeightsError("the last layer must have one column, the score")
 
     def to_json(self) -> str:
-        """The text of a weights file."""
+        """Return the text of a weights file."""
         document = {
             "format": _FORMAT,
             "model": self.model,
@@ -65,10 +65,10 @@ class Weights:
 
     @classmethod
     def from_json(cls, text: str, name: str = "the file") -> "Weights":
-        """The weights `to_json` wrote.
+        """Return the weights that `to_json` wrote.
 
         Raises:
-            WeightsError: the text is something else.
+            WeightsError: the text holds no weights.
         """
         try:
             document: Any = json.loads(text)
@@ -81,7 +81,7 @@ class Weights:
 
 
 def weights_name(sample_size: int) -> str:
-    """Which model serves this sample size: its own for the paper's sizes, the general one otherwise."""
+    """Return the name of the model for this sample size: its own for the paper's sizes, else the general one."""
     return f"s{sample_size}" if sample_size in PAPER_SIZES else GENERAL
 
 
@@ -89,7 +89,7 @@ def read_weights(path: Traversable) -> Weights:
     """Read a weights file.
 
     Raises:
-        WeightsError: it is not there, or no weights file.
+        WeightsError: the file is missing or holds no weights.
     """
     try:
         text = path.read_text(encoding="utf-8")

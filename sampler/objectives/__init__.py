@@ -1,4 +1,4 @@
-"""Stated objectives: what a good set of devices is, as small pure classes."""
+"""Objectives: small pure classes that give a set of devices a value."""
 
 from sampler.objectives.base import Factory, Objective
 from sampler.objectives.registry import DEFAULT_OBJECTIVE, SERVED_OBJECTIVES, find_objective, objective_names

@@ -1,4 +1,4 @@
-"""What an objective is: a figure of merit of sets of devices, larger being better."""
+"""The protocol of objectives: a value for each set of devices, larger being better."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,14 +13,14 @@ __all__ = ["Factory", "Objective"]
 
 
 class Objective(ABC):
-    """A figure of merit of sets of devices of one problem; larger is better.
+    """A value for each set of devices of one problem; larger is better.
 
-    Sets of fewer than S devices have a value too: greedy sampling grows sets one device at a time.
+    Sets of fewer than S devices have a value too, because greedy sampling grows sets device by device.
 
     Attributes:
-        cheap: whether `bounds` are the values themselves, so that nothing is gained by putting them off.
-        submodular: whether it is monotone, submodular and zero for the empty set: gains only fall as a set grows, and
-            greedy is within 1 − 1/e of the optimum.
+        cheap: whether `bounds` are the values themselves, so that a lazy search saves nothing.
+        submodular: whether it is monotone, submodular and zero for the empty set. Then gains only fall as a set grows,
+            and greedy attains at least 1 − 1/e of the optimum.
     """
 
     cheap: ClassVar[bool] = True
@@ -35,18 +35,18 @@ class Objective(ABC):
         return float(self.values(np.asarray(sampled, np.int64)[None])[0])
 
     def bounds(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return for each row a number that its value does not exceed, and that is cheaper to have."""
+        """Return an upper bound on the value of each row that is cheaper to compute than the value."""
         return self.values(sets)
 
     def extended(self, sampled: NDArray[np.int64], devices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the bound of `sampled` with each of `devices` added."""
+        """Return the bound on `sampled` with each of `devices` added."""
         return self.bounds(with_each(sampled, devices))
 
 
-# A function, not a class: objectives are made anew for every problem.
+# Makes the objective of a problem.
 Factory = Callable[[SamplingProblem], Objective]
 
 
 def with_each(sampled: NDArray[np.int64], devices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one row for each device: the sampled ones, then it."""
+    """Return one row for each device: the sampled devices, then that device."""
     return np.column_stack((np.broadcast_to(sampled, (len(devices), len(sampled))), devices))

@@ -1,4 +1,4 @@
-"""Several objectives as one: a weighted sum of terms brought to a common scale."""
+"""Several objectives as one: a weighted sum of terms on a common scale."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ _REFERENCE_SETS = 64
 class Combination(Objective):
     """Σ_j w_j (f_j − mean_j)/deviation_j, with mean and deviation over 64 sets drawn at random.
 
-    The sets are the same for every objective of a problem, so one set's value never depends on which others are
-    compared.
+    The random sets are the same for every objective of a problem, so the value of a set does not depend on the other
+    sets compared.
     """
 
     def __init__(self, problem: SamplingProblem, terms: tuple[tuple[float, Factory], ...]) -> None:
@@ -28,7 +28,7 @@ class Combination(Objective):
             objective = factory(problem)
             values = objective.values(sets)
             deviation = float(values.std())
-            # A term that does not tell sets apart has nothing to say.
+            # A term that is the same for all sets is left out.
             if deviation > 1e-12 * float(np.abs(values).max()):
                 self._terms.append((weight / deviation, float(values.mean()), objective))
 

@@ -1,4 +1,4 @@
-"""Data coverage: how much of the network's data has a like among the sampled devices'.
+"""Data coverage: how much of the network's data is similar to data of the sampled devices.
 
     f(𝒮) = Σ_k D_k max_{i∈𝒮} Λ_ki,   Λ_ii = 1,
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Coverage"]
 
-# Devices up to which all pairs are estimated: the matrix is dense.
+# The most devices for which all pairs are estimated, because the matrix is dense.
 _MOST_DENSE = 3000
 
 
@@ -40,17 +40,17 @@ class Coverage(Objective):
 
     @classmethod
     def along_links(cls, problem: SamplingProblem) -> "Coverage":
-        """With what is measured; unlinked pairs cover nothing of each other."""
+        """Return coverage with the measured similarities; unlinked pairs have similarity 0."""
         return cls(problem, along_links(problem.schedule.network))
 
     @classmethod
     def along_paths(cls, problem: SamplingProblem) -> "Coverage":
-        """With unlinked pairs estimated along paths of two links."""
+        """Return coverage with the similarity of unlinked pairs estimated along paths of two links."""
         return cls(problem, along_paths(problem.schedule.network))
 
     @classmethod
     def by_low_rank(cls, problem: SamplingProblem) -> "Coverage":
-        """With unlinked pairs estimated by low-rank completion.
+        """Return coverage with the similarity of unlinked pairs estimated by low-rank completion.
 
         Raises:
             SamplingError: the network is too large for all its pairs.

@@ -1,13 +1,14 @@
-"""Whose data the sampled devices would train on: an estimate in closed form of what offloading brings them.
+"""Estimates in closed form which data the sampled devices hold after offloading, and from which devices it comes.
 
-Training at step t uses D_i(t), so what counts is the mean over t of what a device holds. Let q_k be the number of
-sampled devices that sender k reaches, and suppose that it treats them alike: a link k → i then carries in every step
-the share s_ki = min(1, Ψ_k/(D_k ψ_ki))/q_k of k's data, and of the data that is new to i, D_k(1 − λ_ki), the part 1 −
-(1 − s_ki)^t has come by step t (eqs. 7, 8, 11 and 12). What arrives is scaled down to what i can take, min(t·θ_i,
-P_i/p_i − D_i) by eqs. (9) and (10); sampled devices send nothing (eq. 13). The means over t have closed forms.
+Training at step t uses D_i(t), so the estimate is the mean over t of the data that a device holds. Let q_k be the
+number of sampled devices that sender k can reach, and assume that it sends the same share to each. A link k → i then
+carries in every step the share s_ki = min(1, Ψ_k/(D_k ψ_ki))/q_k of k's data. Of the data that is new to i, D_k(1 −
+λ_ki), the part 1 − (1 − s_ki)^t has arrived by step t (eqs. 7, 8, 11 and 12). Arrivals are scaled down to what i can
+take, min(t·θ_i, P_i/p_i − D_i) by eqs. (9) and (10). Sampled devices send nothing (eq. 13). The means over t have
+closed forms.
 
-`docs/sampling.md` measures that it predicts as well as solving every step would. Conditions are those of the first
-step.
+The conditions of the first step are used for all steps. `docs/sampling.md` shows that the estimate predicts the loss as
+well as solving every step.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ __all__ = ["Holdings", "Pooled"]
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """What each of m sets holds, with h_k its datapoints that come from device k.
+    """The data that each of m sets holds; h_k is the number of its datapoints that come from device k.
 
     Attributes:
         amount: Σ_k h_k; shape (m,).
@@ -45,9 +46,9 @@ class Holdings:
     """The estimate for one network.
 
     Attributes:
-        network: whose devices and links.
+        network: the devices and links.
         horizon: T; 0 means no offloading.
-        features: one row for each device, summed up over the data held.
+        features: one row for each device, to be summed over the data held.
         weight: one number for each device, see `Pooled.squares`.
     """
 
@@ -60,14 +61,14 @@ class Holdings:
     def of(
         cls, problem: SamplingProblem, features: NDArray[np.float64], weight: NDArray[np.float64] | None = None
     ) -> "Holdings":
-        """The estimate for a sampling problem."""
+        """Return the estimate for a sampling problem."""
         network = problem.schedule.network
         horizon = problem.horizon if problem.offloading else 0
         return cls(network, horizon, features, np.zeros(len(network)) if weight is None else weight)
 
     @cached_property
     def _share(self) -> NDArray[np.float64]:
-        """s_ki of a sender with one sampled receiver."""
+        """Return s_ki of a sender with one sampled receiver."""
         return sendable_share(self.network) if self.horizon else np.zeros(len(self.network.links))
 
     @cached_property
@@ -89,10 +90,10 @@ class Holdings:
         return mean_reach(self._share / 2, self.horizon)
 
     def pool(self, sets: NDArray[np.int64]) -> Pooled:
-        """Return what each row of `sets` would hold."""
+        """Return the data that each row of `sets` would hold."""
         m = len(sets)
         found = Pooled(np.empty(m), np.empty((m, self.features.shape[1])), np.empty(m))
-        # All inputs read-only: numba would compile the kernel anew for any other mixture.
+        # All inputs are read-only: numba compiles a kernel for each combination of read-only and writable arrays.
         pool(
             frozen(sets),
             self.network.incoming,

@@ -1,17 +1,17 @@
-"""How much data the sampled devices would train on, and how near its mixture of classes is to the network's.
+"""Objectives from label counts: how much data the sampled devices train on, and how well its classes are mixed.
 
-With m_c the datapoints of class c that a set holds, mean over the steps (`sampler.objectives.holdings`), D_N all
-data, and w the mixture aimed at:
+Let m_c be the datapoints of class c that a set holds, as a mean over the steps (`sampler.objectives.holdings`), D_N the
+amount of all data, and w the target mixture. Then
 
     f(𝒮) = Σ_c w_c log(ε + m_c(𝒮)/(w_c D_N))  ≈  log(m(𝒮)/D_N) − KL(w ‖ mixture of 𝒮),
 
-the logarithm of the amount minus the divergence between the mixtures. ε keeps it finite where a class is missing; it is
-a small part of S/N, the share of the data that a set of average devices holds. A set of fewer than S devices is
-credited with what average devices would bring in the places left: greedy shall not take a class for lost too soon.
+is the logarithm of the amount minus the divergence between the mixtures. ε keeps it finite if a class is missing. It is
+a small part of S/N, the share of the data that a set of average devices holds. For a set of fewer than S devices,
+average devices are assumed in the remaining places. Otherwise greedy would penalise a missing class too early.
 
-What to aim at is a question of use. The network's own mixture π serves a model that is judged by the network's data,
-as the paper's global loss does; equal shares one that is judged on every class alike, as test sets do. Nobody tells, so
-the default stands between the two: w_c ∝ √π_c.
+The best target depends on how the model is evaluated. The paper's global loss uses the network's data, for which its
+own mixture π is the target. Test sets weigh every class alike, for which equal shares are. The evaluation is not known
+here, so the default is between the two: w_c ∝ √π_c.
 """
 
 import numpy as np
@@ -30,14 +30,14 @@ _EXPONENT = 0.5
 
 
 class Mixture(Objective):
-    """Amount and mixture after offloading, from `label_counts`."""
+    """The amount of data and its mixture after offloading, from `label_counts`."""
 
     def __init__(self, problem: SamplingProblem, *, epsilon: float = _EPSILON, exponent: float = _EXPONENT) -> None:
         devices = problem.schedule.network.devices
         shares, whole = class_shares(problem)
         present = whole > 0
         self._aim = aimed_at(whole[present], exponent)
-        # In units of w_c·D_N, so that all data in the mixture aimed at would give ones.
+        # In units of w_c·D_N: all data in the target mixture gives ones.
         scaled = shares[:, present] / (self._aim * devices.data.sum())
         self._holdings = Holdings.of(problem, scaled)
         self._epsilon = epsilon * problem.sample_size / len(devices)
@@ -51,7 +51,7 @@ class Mixture(Objective):
 
 
 class MixtureDistance(Objective):
-    """Minus the total variation distance between the mixture held after offloading and the network's."""
+    """Minus the total variation distance between the mixture after offloading and the network's mixture."""
 
     def __init__(self, problem: SamplingProblem) -> None:
         shares, self._share = class_shares(problem)
@@ -65,16 +65,16 @@ class MixtureDistance(Objective):
 
 
 def aimed_at(whole: NDArray[np.float64], exponent: float = _EXPONENT) -> NDArray[np.float64]:
-    """Return w_c ∝ π_c^exponent: 1 is the network's mixture, 0 equal shares of the classes present."""
+    """Return the target w_c ∝ π_c^exponent: 1 gives the network's mixture, 0 equal shares of the classes present."""
     powers = whole**exponent
     share: NDArray[np.float64] = powers / powers.sum()
     return share
 
 
 def class_shares(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return each device's mixture, (N, C) in rows that sum to one, and the network's, π.
+    """Return each device's mixture, (N, C) with rows that sum to 1, and the network's mixture π.
 
-    Counts may be any sketch that adds up; a device whose counts are all zero is taken to hold the network's mixture.
+    Counts may be any additive sketch. A device whose counts are all zero is assumed to hold the network's mixture.
 
     Raises:
         MissingLabelsError: the network has no label counts.

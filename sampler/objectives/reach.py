@@ -1,4 +1,4 @@
-"""How much of its data a sender can bring to a device, and how much a device can take, by closed forms."""
+"""Closed forms of how much data a sender can send to a device, and how much a device can receive."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ __all__ = ["attainable_counts", "link_reach", "mean_reach", "mean_room", "sendab
 
 
 def sendable_share(network: Network) -> NDArray[np.float64]:
-    """Return min(1, Ψ_k/(D_k ψ_ki)) of each link: the share of its sender's data a step can send, eqs. (11), (12)."""
+    """Return min(1, Ψ_k/(D_k ψ_ki)) of each link: the share of its sender's data that fits a step, eqs. (11), (12)."""
     devices, links = network.devices, network.links
     needed = devices.data[links.source] * links.transmit_cost
     budget = devices.transmit_budget[links.source]
@@ -20,14 +20,14 @@ def sendable_share(network: Network) -> NDArray[np.float64]:
 
 
 def mean_reach(share: NDArray[np.float64], horizon: int) -> NDArray[np.float64]:
-    """Return the mean over t = 1..T of 1 − (1 − s)^t: how much of what is unsent at first has been sent, eq. (8)."""
+    """Return the mean over t = 1..T of 1 − (1 − s)^t, the share of the data that has been sent by step t, eq. (8)."""
     if horizon == 0:
         return np.zeros(share.shape)
     return mean_reaches(frozen(share), horizon)
 
 
 def mean_room(devices: Devices, horizon: int) -> NDArray[np.float64]:
-    """Return the mean over t = 1..T of min(t·θ_i, P_i/p_i − D_i): the useful data a device can have taken by then."""
+    """Return the mean over t = 1..T of min(t·θ_i, P_i/p_i − D_i), the useful data that fits into a device by step t."""
     if horizon == 0:
         return np.zeros(len(devices))
     ceiling = np.full(len(devices), np.inf)
@@ -35,7 +35,7 @@ def mean_room(devices: Devices, horizon: int) -> NDArray[np.float64]:
         np.divide(devices.processing_capacity, devices.processing_cost, out=ceiling, where=devices.processing_cost > 0)
     room = np.minimum(np.maximum(ceiling - devices.data, 0.0), horizon * devices.receive_capacity)
     theta = devices.receive_capacity
-    # Full after h steps; until then it fills up by θ a step.
+    # It fills by θ in each step and is full after h steps.
     h = np.floor(np.divide(room, theta, out=np.zeros(len(devices)), where=theta > 0))
     h = np.minimum(h, horizon)
     mean: NDArray[np.float64] = (theta * h * (h + 1) / 2 + (horizon - h) * room) / horizon
@@ -43,10 +43,10 @@ def mean_room(devices: Devices, horizon: int) -> NDArray[np.float64]:
 
 
 def link_reach(network: Network, horizon: int) -> NDArray[np.float64]:
-    """Return for each link k → i the share of k's data that is new to i and can be sent there in T steps.
+    """Return for each link k → i the share of k's data that is new to i and can be sent to i in T steps.
 
-    A step can send the share s = min(1, Ψ_k / (D_k ψ_ki)) if k serves nobody else; unseen data shrinks by
-    1 − s each step (eq. 8), so the reach is (1 − λ_ki)·(1 − (1 − s)^T).
+    A step can send the share s = min(1, Ψ_k / (D_k ψ_ki)) if k sends to no other device. Unsent data shrinks by the
+    factor 1 − s in each step (eq. 8), so the result is (1 − λ_ki)·(1 − (1 − s)^T).
     """
     share = sendable_share(network)
     reach: NDArray[np.float64] = (1 - network.links.similarity) * (1 - (1 - share) ** horizon)
@@ -54,10 +54,10 @@ def link_reach(network: Network, horizon: int) -> NDArray[np.float64]:
 
 
 def attainable_counts(network: Network, horizon: int) -> NDArray[np.float64]:
-    """Return (N, C): datapoints of each class that each device would hold at the end if sampled alone.
+    """Return (N, C): the datapoints of each class that each device would hold at the end if it alone were sampled.
 
-    Without label counts all data is one class. What arrives is scaled down to what the device can take:
-    T·θ_i received in all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 that is its own data.
+    Without label counts all data is one class. Arrivals are scaled down to what the device can take: T·θ_i received in
+    all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 a device holds its own data.
     """
     devices, links = network.devices, network.links
     counts = devices.data[:, None] if devices.label_counts is None else np.asarray(devices.label_counts)

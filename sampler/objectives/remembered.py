@@ -1,4 +1,4 @@
-"""Two views of an objective whose values are dear: one that remembers them, one that takes the bounds for them."""
+"""Two wrappers of objectives with expensive values: a cache of the values, and the bounds in their place."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,9 @@ __all__ = ["Optimistic", "Remembered"]
 
 
 class Remembered(Objective):
-    """The same objective, remembering the value of every set it was asked for in any order of its devices.
+    """The same objective with a cache of the values of sets, whatever the order of their devices.
 
-    Rounds of swaps look at the same sets again and again; remembering them pays where a value takes a solve.
+    Local search evaluates the same sets many times. The cache saves time if a value needs a solve.
     """
 
     cheap = False
@@ -21,7 +21,7 @@ class Remembered(Objective):
         self._known: dict[bytes, float] = {}
 
     def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the value of each set, asking for new ones only."""
+        """Return the value of each set; only new sets are computed."""
         keys = [row.tobytes() for row in np.sort(sets, axis=1)]
         new = {key: place for place, key in enumerate(keys) if key not in self._known}
         if new:
@@ -39,7 +39,7 @@ class Remembered(Objective):
 
 
 class Optimistic(Objective):
-    """The bounds of an objective as an objective of their own: nearly it, and cheap."""
+    """The bounds of an objective as a cheap objective of their own, close to the original."""
 
     def __init__(self, objective: Objective) -> None:
         self._objective = objective

@@ -1,14 +1,14 @@
-"""How much data a set would train on, and how like the network's it is: for networks without label counts.
+"""How much data a set trains on, and how similar it is to the network's data: for networks without label counts.
 
-Let h_k be the datapoints of device k's that a set holds, mean over the steps (`sampler.objectives.holdings`),
-q = h/Σh, and π_k = D_k/D_N. Similarity is taken as an inner product between devices' mixtures, so that
+Let h_k be the datapoints of device k that a set holds, as a mean over the steps (`sampler.objectives.holdings`),
+q = h/Σh, and π_k = D_k/D_N. Similarity is treated as an inner product of the devices' mixtures, so that
 
     d² = (q − π)ᵀ K (q − π),   K_ki = λ_ki,
 
-is the squared distance between what the set holds and what the network holds (a maximum mean discrepancy). With the
-low-rank estimate λ_ki ≈ λ̄ + u_k·u_i of `sampler.objectives.similarity` and K_kk = κ it takes O(r) for each device
-that data comes from: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out
-since q and π sum to one. Then
+is the squared distance between the data of the set and of the network (a maximum mean discrepancy). With the low-rank
+estimate λ_ki ≈ λ̄ + u_k·u_i of `sampler.objectives.similarity` and K_kk = κ it costs O(r) for each device from which
+data comes: d² = ‖Σ_k (q_k − π_k) u_k‖² + Σ_k w_k (q_k − π_k)², with w_k = (κ − λ̄ − ‖u_k‖²)₊; λ̄ drops out
+because q and π sum to 1. Then
 
     f(𝒮) = log(Σ_k h_k / D_N) − β·d²/κ.
 """
@@ -23,12 +23,12 @@ from sampler.objectives.similarity import low_rank
 
 __all__ = ["Resemblance"]
 
-# `python -m benchmarks.sampler_objectives` chose it on networks it does not report on.
+# Tuned by `python -m benchmarks.sampler_objectives` on networks that its report does not use.
 _BETA = 3.0
 
 
 class Resemblance(Objective):
-    """Amount and likeness after offloading, from similarity along links."""
+    """The amount of data and its similarity to the network's after offloading, from similarity along links."""
 
     def __init__(self, problem: SamplingProblem, *, beta: float = _BETA) -> None:
         network = problem.schedule.network
@@ -37,7 +37,7 @@ class Resemblance(Objective):
         estimate = low_rank(network)
         self._beta = beta / estimate.ceiling if estimate.ceiling > 0 else 0.0
         own = np.maximum(estimate.ceiling - estimate.mean - (estimate.factors**2).sum(axis=1), 0.0)
-        # One more column: the cross term of the diagonal part comes for free.
+        # The last column sums up the cross term of the diagonal part.
         self._holdings = Holdings.of(problem, np.column_stack((estimate.factors, own * share)), own)
         self._middle = share @ estimate.factors
         self._constant = float(own @ share**2)

@@ -1,11 +1,11 @@
-"""Similarity of devices that no link joins, estimated from that of those a link does join.
+"""Estimates of the similarity of unlinked devices from that of linked devices.
 
-λ_ki is measured along links only (Sec. II-B). For other pairs there are two estimates:
+λ_ki is measured along links only (Sec. II-B). For other pairs there are two estimates.
 
-- along paths: what k shares with j and j with i, k may share with i, so Λ̂_ki = max_j λ_kj·λ_ji;
-- by low rank: devices' data are mixtures of few kinds, so λ_ki ≈ λ̄ + u_k·u_i with short vectors u, fitted to the links.
+- Along paths: data that k shares with j, and j with i, k may share with i, so Λ̂_ki = max_j λ_kj·λ_ji.
+- By low rank: devices' data are mixtures of few kinds, so λ_ki ≈ λ̄ + u_k·u_i with short vectors u, fitted to the links.
 
-`docs/sampling.md` has how well either does in simulation, where the truth is known.
+`docs/sampling.md` compares both with the true similarity in simulation.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class LowRank:
     Attributes:
         mean: λ̄ over the links.
         factors: (N, r).
-        ceiling: the similarity of devices that hold the same mixture: the 95 % quantile over the links.
+        ceiling: the similarity of devices that hold the same mixture, estimated by the 95 % quantile over the links.
     """
 
     mean: float
@@ -75,7 +75,7 @@ def along_paths(network: Network) -> "sparse.csc_array":
 
     n = len(network)
     links = network.links
-    # For each link j → i: all links into j. Links are sorted by target, so those lie together.
+    # For each link j → i: all links into j. Links are sorted by target, so these are adjacent.
     degree = np.diff(network.incoming)
     length = degree[links.source]
     if length.sum() > _MOST_PATHS:
@@ -83,7 +83,7 @@ def along_paths(network: Network) -> "sparse.csc_array":
     second = np.repeat(np.arange(len(links)), length)
     within = np.arange(second.size) - np.repeat(np.cumsum(length) - length, length)
     first = network.incoming[links.source[second]] + within
-    # Last comes what is known: of equal pairs the last one stays.
+    # Measured similarities come last.
     key = np.concatenate(
         (pair_keys(links.source[first], links.target[second], n), pair_keys(links.source, links.target, n))
     )
@@ -92,7 +92,7 @@ def along_paths(network: Network) -> "sparse.csc_array":
     order = np.argsort(key, kind="stable")
     key, value = key[order], value[order]
     begin = np.flatnonzero(np.diff(key, prepend=-1))
-    # A measured similarity is marked by the 2 added to it, so the maximum finds it too.
+    # 2 was added to measured similarities, so the maximum prefers them to estimates.
     best = np.maximum.reduceat(value, begin) if begin.size else value
     best = np.where(best >= 2.0, best - 2.0, best)
     target, source = np.divmod(key[begin], n)
@@ -104,7 +104,7 @@ def along_paths(network: Network) -> "sparse.csc_array":
 
 
 def low_rank(network: Network, *, rank: int = _RANK, ridge: float = _RIDGE, rounds: int = _ROUNDS) -> LowRank:
-    """Fit λ̄ and u to the links, both directions of a pair taken together, by ridge regression row after row."""
+    """Fit λ̄ and u to the links, with the mean of both directions of a pair, by ridge regression row by row."""
     n = len(network)
     links = network.links
     if len(links) == 0:
@@ -115,14 +115,14 @@ def low_rank(network: Network, *, rank: int = _RANK, ridge: float = _RIDGE, roun
     spread = float(centred.std())
     if spread == 0:
         return LowRank(mean, np.zeros((n, rank)), ceiling)
-    # Where the fit starts is not random to anyone: the same for every network of this size.
+    # A fixed seed: the fit starts at the same point for every network of this size.
     factors = np.random.default_rng(0).normal(0.0, rank**-0.5, (n, rank))
     refine(factors, network.incoming, links.source, frozen(centred / spread), ridge, rounds)
     return LowRank(mean, factors * np.sqrt(spread), ceiling)
 
 
 def _both_ways(network: Network) -> NDArray[np.float64]:
-    """Return for each link the mean of λ_ki and λ_ik, or λ_ki alone where there is no link back."""
+    """Return for each link the mean of λ_ki and λ_ik, or λ_ki if there is no link back."""
     links = network.links
     n = len(network)
     there = pair_keys(links.source, links.target, n)

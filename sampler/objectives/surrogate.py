@@ -1,13 +1,13 @@
 """The paper's surrogate objective, eq. (26), after optimised offloading.
 
-Its value takes one solve a step, so searches put it off: a bound in closed form tells which sets are worth solving. A
-link k → i cannot carry more than the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data in a step, so by step t device i
-holds at most
+Its value needs one solve for each step. Searches therefore use a bound in closed form to decide which sets to solve. A
+link k → i can carry at most the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data in a step, so by step t device i holds
+at most
 
     U_i(t) = D_i + min{ t·θ_i,  min_s P_i(s)/p_i(s) − D_i,  Σ_k D_k (1 − λ_ki)(1 − (1 − s_ki)^t) },
 
-whoever else is sampled. Both terms of eq. (26) fall as data grows, so U in place of D gives a bound from below; it is
-attained unless two sampled devices compete for a sender, or sample each other's senders.
+whichever other devices are sampled. Both terms of eq. (26) fall as data grows, so U in place of D gives a lower bound
+of eq. (26). It is exact unless two sampled devices share a sender, or a sender is sampled itself.
 """
 
 from typing import Any
@@ -25,13 +25,13 @@ from solver.horizon import plan_offloading
 
 __all__ = ["Surrogate"]
 
-# Points in time that the bound looks at; between two of them the later one counts, so it stays a bound.
+# The number of steps at which the bound is computed. Steps between two of them use the later one, so it stays a bound.
 _MOMENTS = 24
-# Links × steps solved together at the most: bounds the memory.
+# The most links × steps solved together, to bound memory.
 _NUMBERS_AT_ONCE = 2_000_000
-# Links × steps that one search may solve, some half a minute's work: a service must not be held up by one request.
+# The most links × steps that one search may solve, about half a minute of work: one request must not block a service.
 _MOST_WORK = 300_000_000
-# What a step costs at least, in links, where sets are planned one by one.
+# The least cost of a step, in links, if sets are planned one by one.
 _COST_ALONE = 1_000
 
 
@@ -54,11 +54,11 @@ class Surrogate(Objective):
         self._most = most_data(problem, last[1:])
 
     def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return minus eq. (26) of each set, solved; without offloading its closed form."""
+        """Return minus eq. (26) of each set from solved plans; without offloading from its closed form."""
         problem = self._problem
         if not problem.offloading:
             return self.bounds(sets)
-        # A step's optimum need not be unique, so the order of the devices could show in the last digits of later steps.
+        # A step's optimum need not be unique, so the order of devices could change the last digits of later steps.
         sets = np.sort(sets, axis=1)
         options: dict[str, Any] = {
             "horizon": problem.horizon,
@@ -66,7 +66,7 @@ class Surrogate(Objective):
             "gradient_noise": problem.gradient_noise,
         }
         if len(problem.schedule.segments) > 1:
-            # Conditions change on the way: rare enough that one set after the other will do.
+            # Conditions change in time. This is rare, so sets are planned one by one.
             self._spend(_COST_ALONE * problem.horizon * len(sets))
             plans = [plan_offloading(problem.schedule, row, **options) for row in sets]
             return -np.array([plan.objective for plan in plans], np.float64)
@@ -90,7 +90,7 @@ class Surrogate(Objective):
         unsampled = np.maximum(self._total - self._data[sets].sum(axis=1), 0.0)
         held = np.zeros((len(sets), self._steps.size))
         roots = np.zeros((len(sets), self._steps.size))
-        # Place by place: an array of (sets, S, moments) would be S times larger.
+        # One device of the sets at a time: an array of (sets, S, moments) would be S times larger.
         for place in range(size):
             most = self._most[sets[:, place]]
             held += most
@@ -104,7 +104,7 @@ class Surrogate(Objective):
 def most_data(problem: SamplingProblem, moments: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return U_i(t): (N, moments), the most data that each device can hold after that many steps.
 
-    Where conditions change in time the best of each counts for all steps.
+    If conditions change in time, the best value of each is used for all steps.
     """
     network = problem.schedule.network
     n = len(network)
@@ -121,6 +121,6 @@ def most_data(problem: SamplingProblem, moments: NDArray[np.int64]) -> NDArray[n
         for j, t in enumerate(moments):
             arriving[:, j] += np.bincount(each.links.target, fresh * (1.0 - unsent ** int(t)), n)
     received = np.minimum(np.minimum(arriving, theta[:, None] * moments), room[:, None])
-    # A device without data is never sampled; one keeps its root finite.
+    # A device without data is never sampled; 1 keeps its root finite.
     most: NDArray[np.float64] = np.where(data[:, None] > 0, data[:, None] + received, 1.0)
     return most

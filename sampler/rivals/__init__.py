@@ -1,1 +1,1 @@
-"""Samplers of the literature that studies compare with; callers are not offered them."""
+"""Samplers of the literature, for comparison in studies. Callers of the service are not offered them."""

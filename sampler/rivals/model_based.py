@@ -16,15 +16,15 @@ from sampler.searches.greedy import sample_greedily
 
 __all__ = ["RIVALS", "Observations", "sample_by_gradient_coverage", "sample_by_power_of_choice", "sample_by_utility"]
 
-# Of a power of choice: how many devices are asked for their loss, for each that is to be sampled.
+# Power-of-choice asks this many devices for their loss, for each device to be sampled.
 _ASKED = 2
-# How hard Oort punishes slow devices.
+# The exponent of Oort's penalty for slow devices.
 _STRAGGLER_PENALTY = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """What each of N devices reports of one model on its own data.
+    """What each of N devices reports about one model, on its own data.
 
     Attributes:
         loss: F(w|D_i); shape (N,).
@@ -45,8 +45,8 @@ class Observations:
 def sample_by_utility(problem: SamplingProblem, seen: Observations, generator: np.random.Generator) -> Selection:
     """Take the devices of highest utility, which is their score, after Oort (Lai et al., OSDI 2021).
 
-    Statistical utility D_i·√(mean ‖∇f‖²), that Oort stands in for by losses; devices that need more of their capacity
-    than the median one, t_i = p_i·D_i/P_i, have it divided by (t_i/median)^2.
+    The statistical utility is D_i·√(mean ‖∇f‖²), which Oort approximates by losses. Let t_i = p_i·D_i/P_i be the share
+    of its capacity that a device needs. The utility of devices above the median is divided by (t_i/median)².
     """
     devices = problem.schedule.network.devices
     chosen = problem.candidates
@@ -62,7 +62,7 @@ def sample_by_utility(problem: SamplingProblem, seen: Observations, generator: n
 def sample_by_power_of_choice(
     problem: SamplingProblem, seen: Observations, generator: np.random.Generator
 ) -> Selection:
-    """Ask twice as many devices as needed, drawn by their data, and take those of highest loss, which is their score.
+    """Draw twice as many devices as needed, by their data; take those of highest loss, which is their score.
 
     After power-of-choice (Cho, Wang, Joshi, AISTATS 2022).
     """
@@ -76,10 +76,10 @@ def sample_by_power_of_choice(
 def sample_by_gradient_coverage(
     problem: SamplingProblem, seen: Observations, generator: np.random.Generator
 ) -> Selection:
-    """Choose devices whose gradients stand for everybody's, after DivFL (Balakrishnan et al., ICLR 2022).
+    """Choose devices whose gradients represent those of all devices, after DivFL (Balakrishnan et al., ICLR 2022).
 
-    Greedy on facility location, Σ_k D_k max_{i∈𝒮} (1 − ‖∇F_k − ∇F_i‖/largest), within 1 − 1/e of the best; a score is
-    the gain. All pairs of gradients are compared, so it is for networks whose N×N matrix fits.
+    Greedy on facility location, Σ_k D_k max_{i∈𝒮} (1 − ‖∇F_k − ∇F_i‖/largest), which attains at least 1 − 1/e of the
+    optimum; a score is the gain. It compares all pairs of gradients, so the N×N matrix must fit into memory.
     """
     from scipy import sparse  # noqa: PLC0415 — see `solver.network`
 
@@ -95,7 +95,7 @@ def sample_by_gradient_coverage(
 def _highest(
     score: NDArray[np.float64], devices: NDArray[np.int64], size: int, generator: np.random.Generator
 ) -> Selection:
-    """Return the devices of highest score; chance breaks ties."""
+    """Return the devices of highest score; ties are broken at random."""
     order = np.lexsort((generator.random(len(score)), -score))[:size]
     return Selection(devices[order], score[order])
 

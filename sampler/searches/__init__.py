@@ -1,1 +1,1 @@
-"""Searches for a good set under a stated objective."""
+"""Searches for the set of devices that maximises an objective."""

@@ -1,4 +1,4 @@
-"""Samplers that search for a good set under a stated objective."""
+"""Samplers that search for the set that maximises an objective."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Search = Callable[[Objective, SamplingProblem, np.random.Generator], Selection]
 
 @dataclass(frozen=True)
 class ObjectiveSampler:
-    """A search with the name of its objective; the service shows the search's documentation as its own."""
+    """A search with the name of its objective. Its documentation is that of the search, for `GET /v1/samplers`."""
 
     search: Search
     objective: str = DEFAULT_OBJECTIVE
@@ -30,7 +30,7 @@ class ObjectiveSampler:
         return self.search(find_objective(self.objective)(problem), problem, generator)
 
     def with_objective(self, name: str) -> "ObjectiveSampler":
-        """The same search under another objective.
+        """Return the same search under another objective.
 
         Raises:
             UnknownSamplerError: there is no objective of that name.

@@ -1,4 +1,4 @@
-"""Exhaustive search: the best of all sets, for networks small enough to try them."""
+"""Exhaustive search: the best of all sets, for small networks."""
 
 from itertools import chain, combinations
 from math import comb
@@ -17,7 +17,7 @@ MOST_SETS = 100_000
 
 
 def sample_exhaustively(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-    """Try every set of a small network; a score is what the set would lose without the device.
+    """Try every set of a small network; a score is the value that the set would lose without the device.
 
     Raises:
         TooManySetsError: there are more than `MOST_SETS` sets.
@@ -26,7 +26,7 @@ def sample_exhaustively(objective: Objective, problem: SamplingProblem, generato
     count = comb(n, size)
     if count > MOST_SETS:
         raise TooManySetsError(n, size, count, MOST_SETS)
-    # Chance breaks ties: the order of the sets is the only thing it decides.
+    # The order of the sets is random, so ties are broken at random.
     candidates = generator.permutation(problem.candidates)
     flat = chain.from_iterable(combinations(candidates.tolist(), size))
     sets = np.fromiter(flat, np.int64, count * size).reshape(count, size)

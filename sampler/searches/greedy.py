@@ -1,4 +1,4 @@
-"""Greedy sampling: add the device that the objective gains most by, until S are chosen."""
+"""Greedy sampling: add the device that raises the objective most, until S are chosen."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ __all__ = ["grow", "proven_share", "sample_greedily"]
 
 
 def sample_greedily(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-    """Add the device of largest gain until S are chosen; a score is that gain. Chance breaks ties."""
+    """Add the device of largest gain until S are chosen; a score is that gain. Ties are broken at random."""
     candidates = generator.permutation(problem.candidates)
     sampled, gains = grow(objective, candidates, problem.sample_size)
     guarantee = proven_share(objective, sampled, problem.candidates) if objective.submodular else None
@@ -21,11 +21,11 @@ def sample_greedily(objective: Objective, problem: SamplingProblem, generator: n
 def grow(
     objective: Objective, candidates: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return `size` devices in order of choice, and what each added to the objective (the first: its value)."""
+    """Return `size` devices in order of choice, and the gain of each; the gain of the first is its own value."""
     sampled = np.empty(0, np.int64)
     gains: list[float] = []
     rest = candidates
-    # What a device gained when last looked at. Of a submodular objective no gain ever grows (Minoux 1978).
+    # The gain of each device when it was last computed. Gains of a submodular objective never grow (Minoux 1978).
     last = np.full(len(candidates), np.inf)
     value = 0.0
     for _ in range(size):
@@ -44,7 +44,7 @@ def _best_extension(
     last: NDArray[np.float64],
     value: float,
 ) -> tuple[int, float]:
-    """Return the place in `rest` of the best device to add, and the value with it; `last` learns the gains seen."""
+    """Return the index in `rest` of the best device to add, and the value with it; store new gains in `last`."""
     if not objective.cheap:
         bounds = objective.extended(sampled, rest)
         return lazy_maximum(bounds, lambda places: objective.values(with_each(sampled, rest[places])))
@@ -65,8 +65,8 @@ def _best_extension(
 def proven_share(objective: Objective, sampled: NDArray[np.int64], candidates: NDArray[np.int64]) -> float:
     """Return a share of the optimum that a set is proven to attain under a monotone submodular objective.
 
-    For any set 𝒮 the optimum is at most f(𝒮) plus the S largest gains over it (Nemhauser, Wolsey, Fisher 1978), which
-    is usually far nearer than the 1 − 1/e that greedy sets attain on every network.
+    For any set 𝒮 the optimum is at most f(𝒮) plus the S largest gains over it (Nemhauser, Wolsey, Fisher 1978). The
+    share that follows is usually far larger than 1 − 1/e, which greedy sets attain on every network.
     """
     value = objective.value(sampled)
     if value <= 0:

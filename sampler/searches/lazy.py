@@ -1,4 +1,4 @@
-"""Find the best of many by looking closely at few: bounds are cheap, values are not."""
+"""Find the largest of many values from cheap upper bounds, computing only a few of the values."""
 
 from collections.abc import Callable
 
@@ -10,17 +10,17 @@ from sampler.objectives.base import Objective
 __all__ = ["best_row", "lazy_maximum"]
 
 _FIRST_LOOK = 8
-# Relative slack for the rounding between a bound and the value it stands for.
+# Relative tolerance for rounding between a bound and its value.
 _ROUNDING = 1e-12
 
 
 def lazy_maximum(
     bounds: NDArray[np.float64], values_of: Callable[[NDArray[np.int64]], NDArray[np.float64]]
 ) -> tuple[int, float]:
-    """Return the place and the size of the largest value, given a bound on each.
+    """Return the index of the largest value, and that value, given an upper bound on each.
 
-    Values are asked for in descending order of the bounds, in growing portions, until no bound left exceeds the best
-    value found. Of equal values the one of the largest bound, then of the lowest place, is returned.
+    Values are computed in descending order of the bounds, in growing portions, until no remaining bound exceeds the
+    best value found. Of equal values the one with the largest bound is returned, then the one with the lowest index.
     """
     order = np.argsort(-bounds, kind="stable")
     best, found, looked, portion = -1, -np.inf, 0, _FIRST_LOOK
@@ -36,7 +36,7 @@ def lazy_maximum(
 
 
 def best_row(objective: Objective, sets: NDArray[np.int64]) -> tuple[int, float]:
-    """Return the row of `sets` of largest value, and that value."""
+    """Return the index of the row of `sets` with the largest value, and that value."""
     if objective.cheap:
         values = objective.values(sets)
         best = int(np.argmax(values))

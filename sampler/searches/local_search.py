@@ -1,4 +1,4 @@
-"""Local search: from greedy and random sets, swap a sampled device for another while the objective gains by it."""
+"""Local search: from greedy and random sets, swap a sampled device for another while that raises the objective."""
 
 from itertools import combinations
 from math import comb
@@ -15,25 +15,25 @@ from sampler.searches.marginal import with_marginal_scores
 
 __all__ = ["improve", "sample_by_local_search"]
 
-# Sets looked at in a round of swaps at the most: among more devices, the most promising come first.
+# The most sets in a round of swaps. If there are more, the most promising devices are tried.
 _SWAPS = 20_000
-# Random starts share about this many swaps of a round, so that small networks get several and large ones none.
+# Random starts share about this many swaps of a round: small networks get several starts, large ones none.
 _STARTING_SWAPS = 4_000
 _MOST_STARTS = 10
-# Two swaps at once are tried where there are at most this many: they lead out of most local optima.
+# Double swaps are tried if there are at most this many. They lead out of most local optima.
 _DOUBLE_SWAPS = 1_000
 _MOST_ROUNDS = 100
-# A swap has to gain more than rounding can.
+# A swap must gain more than rounding errors.
 _LEAST_GAIN = 1e-10
 
 
 def sample_by_local_search(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-    """Swap devices of greedy and random sets while that gains; a score is what the set would lose without it."""
+    """Swap devices of greedy and random sets while that raises the objective; a score is the value lost without it."""
     candidates = generator.permutation(problem.candidates)
     known = objective if objective.cheap else Remembered(objective)
     starts = _starts(known, candidates, problem.sample_size, generator)
     found = [improve(known, start, candidates) for start in starts]
-    # Of equal values the first, the greedy start's, is kept.
+    # Of equal values the first is kept, which comes from the greedy start.
     sampled, value = max(found, key=lambda one: one[1])
     guarantee = proven_share(objective, sampled, candidates) if objective.submodular else None
     return with_marginal_scores(known, sampled, value, guarantee)
@@ -42,9 +42,9 @@ def sample_by_local_search(objective: Objective, problem: SamplingProblem, gener
 def _starts(
     objective: Objective, candidates: NDArray[np.int64], size: int, generator: np.random.Generator
 ) -> list[NDArray[np.int64]]:
-    """Return the greedy set, and random ones as far as swapping them is affordable.
+    """Return the greedy set, and random sets if the network is small enough to swap them.
 
-    Where values are dear, random sets are first improved by their bounds, and what comes out is a start.
+    If values are expensive, each random set is first improved by its bounds.
     """
     swaps = size * (len(candidates) - size)
     count = min(_MOST_STARTS, _STARTING_SWAPS // swaps) if swaps else 0
@@ -59,7 +59,7 @@ def _starts(
 def improve(
     objective: Objective, sampled: NDArray[np.int64], candidates: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], float]:
-    """Make the best swap until none gains, nor any of two at once where these are few; return the set and its value."""
+    """Make the best single or double swap until none raises the value; return the set and its value."""
     value = objective.value(sampled)
     for _ in range(_MOST_ROUNDS):
         rest = candidates[~np.isin(candidates, sampled)]
@@ -81,7 +81,7 @@ def _promising(objective: Objective, sampled: NDArray[np.int64], rest: NDArray[n
 
 
 def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a row for each way to put one of `rest` in one sampled device's place."""
+    """Return a row for each way to replace one sampled device by one of `rest`."""
     size = len(sampled)
     sets = np.repeat(sampled[None], size * len(rest), axis=0)
     sets[np.arange(len(sets)), np.repeat(np.arange(size), len(rest))] = np.tile(rest, size)
@@ -89,7 +89,7 @@ def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.
 
 
 def _swapped_twice(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a row for each way to put two of `rest` in two sampled devices' places, none if that is too many."""
+    """Return a row for each way to replace two sampled devices by two of `rest`; no rows if there are too many ways."""
     size = len(sampled)
     if comb(size, 2) * comb(len(rest), 2) > _DOUBLE_SWAPS:
         return np.empty((0, size), np.int64)

@@ -1,4 +1,4 @@
-"""Scores for sets that were found as a whole: what each device is worth to the others."""
+"""Scores for sets that were found as a whole: the marginal value of each device."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ __all__ = ["with_marginal_scores"]
 def with_marginal_scores(
     objective: Objective, sampled: NDArray[np.int64], value: float, guarantee: float | None
 ) -> Selection:
-    """Return the set in descending order of what its value would lose without each device, which is the score."""
+    """Return the set in descending order of score: the value that it would lose without the device."""
     size = len(sampled)
     if size == 1:
         return Selection(sampled, np.array([value]), value=value, guarantee=guarantee)
