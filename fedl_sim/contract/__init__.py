@@ -20,7 +20,7 @@ from fedl_sim.contract.names import BUDGETS, DATA_SETS, GIVEN_PLAN, MODELS, TOPO
 from fedl_sim.contract.network import DeviceColumns, GeneratorSettings, GivenNetwork, LinkColumns, NetworkChange
 from fedl_sim.contract.plan import GivenPlan, GivenStep
 from fedl_sim.contract.reading import decode
-from fedl_sim.contract.record import AggregationRecord, Facts
+from fedl_sim.contract.trained_round import AggregationRecord, Facts
 from fedl_sim.contract.work import Outline, Part, Work
 
 __all__ = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fedl_sim.contract.errors import ContractError
 from fedl_sim.contract.reading import Fields, Json, decode
-from fedl_sim.contract.record import AggregationRecord, Facts
+from fedl_sim.contract.trained_round import AggregationRecord, Facts
 from fedl_sim.contract.work import Part
 
 __all__ = ["Advance", "Advanced", "Failure", "Open", "Opened", "Reply", "Request", "read_reply", "read_request"]
