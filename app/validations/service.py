@@ -116,22 +116,20 @@ def _parts(service: Service, request: ValidationRequest, found: Material) -> tup
 
 def show(service: Service, owner: str, validation_id: str) -> ValidationOut:
     """Where a validation stands, with the curves so far."""
-    record = _find(service, owner, validation_id)
-    store = ValidationStore(service.store)
-    parts, rounds = store.parts(validation_id)
-    left = estimated_seconds(parts, rounds) if record.state == "running" else None
     try:
-        outline = store.outline(validation_id)
-        if outline is None:
+        found = ValidationStore(service.store).standing(owner, validation_id)
+        if found is None:
             raise _not_found()
-        schemes = scheme_results(parts, rounds, target=outline.target, tolerance=outline.tolerance)
+        outline = found.outline
+        schemes = scheme_results(found.parts, found.rounds, target=outline.target, tolerance=outline.tolerance)
     except ContractError as error:
         raise ServiceError(f"what is stored of this validation is damaged: {error}") from error
+    left = estimated_seconds(found.parts, found.rounds) if found.record.state == "running" else None
     return ValidationOut(
-        **_summary(record),
+        **_summary(found.record),
         **given(seconds_left=left),
-        parts=len(parts),
-        parts_done=sum(part.state == "done" for part in parts),
+        parts=len(found.parts),
+        parts_done=sum(part.state == "done" for part in found.parts),
         schemes=schemes,
         data_set=outline.data_set,
         sample_size=outline.sample_size,

@@ -19,7 +19,7 @@ from app.validations.records import (
 )
 from fedl_sim.contract import Outline, Work
 
-__all__ = ["Accepted", "NewPart", "NewValidation", "ValidationStore"]
+__all__ = ["Accepted", "NewPart", "NewValidation", "Standing", "ValidationStore"]
 
 _COLUMNS = "id, owner, created_at, state, cancelled, rounds, rounds_done, last_event, started_at, finished_at, failure"
 _PART = "id, number, scheme, seed, draw, rounds, state, next_round, facts"
@@ -63,6 +63,16 @@ class Accepted:
     digest: str
     new: bool
     full: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A validation at one moment: its record, what results need of its work, its parts in order, its rounds so far."""
+
+    record: ValidationRecord
+    outline: Outline
+    parts: list[PartRecord]
+    rounds: list[RoundRecord]
 
 
 class ValidationStore:
@@ -123,33 +133,37 @@ class ValidationStore:
             rows = t.rows(sql, validation_id, owner)
         return ValidationRecord(*rows[0]) if rows else None
 
-    def outline(self, validation_id: str) -> Outline | None:
-        """What results need of the work; None if the validation is gone.
+    def standing(self, owner: str, validation_id: str) -> Standing | None:
+        """The validation with its parts and rounds, all at one moment; None if the owner has no such validation.
 
         Raises:
             ContractError: what is stored is damaged.
         """
+        sql = f"SELECT {_COLUMNS}, work FROM validations WHERE id = ? AND owner = ?"  # noqa: S608 - constants
+        of_parts = f"SELECT {_PART} FROM validation_parts WHERE validation_id = ? ORDER BY number"  # noqa: S608
         with self._store.read() as t:
-            rows = t.rows("SELECT work FROM validations WHERE id = ?", validation_id)
-        return Outline.from_json(unpack_work(rows[0][0])) if rows else None
+            found = t.rows(sql, validation_id, owner)
+            if not found:
+                return None
+            parts = t.rows(of_parts, validation_id)
+            rounds = t.rows(
+                "SELECT part_id, aggregation, seconds, record FROM validation_rounds WHERE part_id IN "
+                "(SELECT id FROM validation_parts WHERE validation_id = ?) ORDER BY part_id, aggregation",
+                validation_id,
+            )
+        *record, work = found[0]
+        return Standing(
+            ValidationRecord(*record),
+            Outline.from_json(unpack_work(work)),
+            [PartRecord(*row) for row in parts],
+            [RoundRecord(*row) for row in rounds],
+        )
 
     def page(self, owner: str, limit: int, after: str | None) -> list[ValidationRecord]:
         """The owner's validations, oldest first, from the one after `after` on."""
         with self._store.read() as t:
             rows = owned_page(t, "validations", _COLUMNS, owner, limit=limit, after=after)
         return [ValidationRecord(*row) for row in rows]
-
-    def parts(self, validation_id: str) -> tuple[list[PartRecord], list[RoundRecord]]:
-        """All parts in order, and all rounds done so far."""
-        sql = f"SELECT {_PART} FROM validation_parts WHERE validation_id = ? ORDER BY number"  # noqa: S608
-        with self._store.read() as t:
-            parts = [PartRecord(*row) for row in t.rows(sql, validation_id)]
-            rounds = t.rows(
-                "SELECT part_id, aggregation, seconds, record FROM validation_rounds WHERE part_id IN "
-                "(SELECT id FROM validation_parts WHERE validation_id = ?) ORDER BY part_id, aggregation",
-                validation_id,
-            )
-        return parts, [RoundRecord(*row) for row in rounds]
 
     def cancel(self, owner: str, validation_id: str) -> ValidationRecord | None:
         """Ask for a stop at the next round; what has not begun stops at once."""

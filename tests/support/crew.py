@@ -109,10 +109,11 @@ class Crew:
 
     def measured(self, validation_id: str) -> dict[tuple[str, int, int], dict[str, Any]]:
         """Every round's record by scheme, seed and aggregation; no round is kept twice."""
-        parts, rounds = self.validations.parts(validation_id)
-        names = {part.id: (part.scheme, part.seed) for part in parts}
-        found = {(*names[one.part_id], one.aggregation): json.loads(one.record) for one in rounds}
-        assert len(found) == len(rounds)
+        standing = self.validations.standing("local", validation_id)
+        assert standing is not None
+        names = {part.id: (part.scheme, part.seed) for part in standing.parts}
+        found = {(*names[one.part_id], one.aggregation): json.loads(one.record) for one in standing.rounds}
+        assert len(found) == len(standing.rounds)
         return found
 
     def begun(self, validation_id: str) -> int:
