@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.docs.test_references import resolves
-from tests.support.documents import PACKAGES, ROOT, name_of
+from tests.support.documents import PACKAGES, ROOT, name_of, resolves
 
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 WALKS = (

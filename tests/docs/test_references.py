@@ -13,7 +13,7 @@ import typer
 from typer.main import get_command
 
 from app.settings import Settings
-from tests.support.documents import PACKAGES, ROOT, code_of, documents, name_of, source_texts
+from tests.support.documents import PACKAGES, ROOT, code_of, documents, name_of, resolves, source_texts
 
 STATIC = ROOT / "app" / "studio" / "static"
 LINK = re.compile(r"(?<!\\)\]\((?!https?://|mailto:)([^)#\s]*)(#[^)\s]*)?\)")
@@ -90,22 +90,6 @@ def test_files_and_modules_that_are_named_exist(path: Path) -> None:
     for module in re.findall(r"python -m ([\w.]+)", text):
         if module.split(".")[0] in {*PACKAGES, "benchmarks"}:
             assert importlib.util.find_spec(module), module
-
-
-def resolves(dotted: str) -> bool:
-    """Whether it is a module, or a name in one."""
-    parts = dotted.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            found = importlib.import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for name in parts[cut:]:
-            if not hasattr(found, name):
-                return False
-            found = getattr(found, name)
-        return True
-    return False
 
 
 @pytest.mark.parametrize("path", documents(), ids=name_of)

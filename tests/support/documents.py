@@ -1,5 +1,6 @@
 """The documents of the project, and what else may name a decision, a command or a make target."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -34,3 +35,19 @@ def code_of(text: str) -> list[str]:
     """What a document sets as code: the lines of its blocks, and what stands between back ticks."""
     blocks = [line for block in FENCE.findall(text) for line in block.splitlines()[1:-1]]
     return blocks + IN_CODE.findall(FENCE.sub("", text))
+
+
+def resolves(dotted: str) -> bool:
+    """Whether it is a module, or a name in one."""
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            if not hasattr(found, name):
+                return False
+            found = getattr(found, name)
+        return True
+    return False
