@@ -78,7 +78,8 @@ def install(environment: Path, wheel: Path, extras: str, limit: int) -> None:
 def outside(folder: Path) -> dict[str, str]:
     """The variables of this process, without those that would lead back into the sources or an existing database."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FEDSIFT_", "PYTHON", "XDG_"))}
-    return {**kept, "HOME": str(folder), "NUMBA_CACHE_DIR": str(folder.parent / "kernels")}
+    given = {"HOME": str(folder), "NUMBA_CACHE_DIR": str(folder.parent / "kernels"), "FEDSIFT_LOG_LEVEL": "warning"}
+    return {**kept, **given}
 
 
 def check_base(environment: Path, folder: Path) -> None:
