@@ -45,6 +45,15 @@ class Cell:
         scheme = find_scheme(self.scheme)
         return lists | {"sampler": scheme.sampler, "offloading": scheme.offloading}
 
+    def sized(self, data_set: str, n_devices: int, sample_size: int) -> "Cell":
+        """Return the cell with another data set, N and S."""
+        return replace(
+            self,
+            data_set=data_set,
+            realisation=replace(self.realisation, n_devices=n_devices),
+            run=replace(self.run, sample_size=sample_size),
+        )
+
     @property
     def key(self) -> str:
         """The name of the cell's file."""

@@ -1,7 +1,6 @@
 """Figs. 6 and 7: accuracy over aggregations for S = 3, 4, 5 and N = 100, 200 on both data sets."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
@@ -24,12 +23,7 @@ def accuracy_study(template: Cell, scope: Scope) -> Study:
     schemes = (*FIGURE_SCHEMES, EVERYONE)
     panels = tuple(
         panel_of(
-            replace(
-                template,
-                data_set=data_set,
-                realisation=replace(template.realisation, n_devices=n),
-                run=replace(template.run, sample_size=s),
-            ),
+            template.sized(data_set, n, s),
             schemes,
             scope,
         )

@@ -1,7 +1,6 @@
 """Table I: aggregations until a share of what FedL on all nodes reaches, S = 6, N = 600, 700, 800."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from fedl_sim.loop.records import AggregationRecord
 from fedl_sim.reproduce.cell import Cell
@@ -39,12 +38,7 @@ def convergence_study(template: Cell, scope: Scope) -> Study:
     schemes = (*TABLE_SCHEMES, EVERYONE)
     panels = tuple(
         panel_of(
-            replace(
-                template,
-                data_set=data_set,
-                realisation=replace(template.realisation, n_devices=n),
-                run=replace(template.run, sample_size=6),
-            ),
+            template.sized(data_set, n, 6),
             schemes,
             scope,
         )

@@ -1,7 +1,6 @@
 """Fig. 8: datapoints processed until a share of a reference accuracy (60 %) is reached."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,12 +29,7 @@ def resources_study(template: Cell, scope: Scope) -> Study:
     data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
     panels = tuple(
         panel_of(
-            replace(
-                template,
-                data_set=data_set,
-                realisation=replace(template.realisation, n_devices=40 if scope.quick else 100),
-                run=replace(template.run, sample_size=5),
-            ),
+            template.sized(data_set, 40 if scope.quick else 100, 5),
             FIGURE_SCHEMES,
             scope,
         )
