@@ -6,6 +6,7 @@ import queue
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -60,6 +61,7 @@ class Trainer:
         """Start the process unless it runs."""
         if self._process is not None and self._process.poll() is None:
             return
+        self.stop()
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
             _COMMAND, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -97,11 +99,15 @@ class Trainer:
             raise TrainingError(Failure("disk", str(error))) from error
 
     def stop(self) -> None:
-        """End the process; it keeps nothing that is not written."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+        """End the process if it runs; it keeps nothing that is not written."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        if process.stdin is not None:
+            with suppress(OSError):  # a request that it did not read
+                process.stdin.close()
 
     def _ask(self, request: Request, expected: type[T]) -> T:
         line = self._exchange(json.dumps(request.to_json()))
@@ -139,6 +145,7 @@ class Trainer:
 
 def _pass_on(process: "subprocess.Popen[str]", replies: "queue.Queue[str]") -> None:
     assert process.stdout is not None  # noqa: S101 - it was asked for
-    for line in process.stdout:
-        replies.put(line)
+    with process.stdout as lines:
+        for line in lines:
+            replies.put(line)
     replies.put("")
