@@ -25,8 +25,8 @@ import numpy as np
 
 from benchmarks.machine import describe
 from benchmarks.rivals import ClarabelStep, ReusedStep
-from solver import StepSolution, plan_offloading, solve_fast, solve_many
-from solver.instances import BUDGETS, random_network, random_star
+from solver import StepProblem, StepSolution, plan_offloading, solve_fast, solve_many, start, step_problem
+from solver.instances import BUDGETS, random_network
 from solver.reference import solve_reference
 
 CASES = [(100, 3), (100, 10), (800, 6), (800, 20), (3000, 20), (3000, 50), (100_000, 50)]
@@ -56,10 +56,32 @@ def main() -> int:
     return 0
 
 
+def _star(
+    budgets: str,
+    seed: int,
+    n_devices: int,
+    sample_size: int,
+    link_probability: float,
+    *,
+    receive: tuple[float, float] | None = None,
+) -> StepProblem:
+    """The first step with devices 0..S−1 sampled; only the links into them are drawn, so that N may be large."""
+    generator = np.random.default_rng([seed, n_devices, sample_size, *budgets.encode()])
+    network = random_network(
+        generator,
+        n_devices,
+        link_probability=link_probability,
+        receive=BUDGETS[budgets][0] if receive is None else receive,
+        transmit=BUDGETS[budgets][1],
+        only_into=sample_size,
+    )
+    return step_problem(network, start(network, np.arange(sample_size)))
+
+
 def _case(n_devices: int, sample_size: int, budgets: str) -> dict[str, object]:
     # Erdős–Rényi with p = 0.1 as in the paper; at 100,000 devices each one knows about ten others.
     probability = 0.1 if n_devices <= 3000 else 10 / n_devices
-    problem = random_star(budgets, SEED, n_devices, sample_size, probability)
+    problem = _star(budgets, SEED, n_devices, sample_size, probability)
     answer, reference = solve_fast(problem), solve_reference(problem)
     clarabel_step, reused = ClarabelStep.of(problem), ReusedStep(problem)
     objective, status = clarabel_step.solve()
@@ -114,7 +136,7 @@ def _horizon(steps: int) -> dict[str, object]:
 
 def _batch() -> dict[str, float]:
     """As many ten-device problems as there are sets of five: one call against one after another."""
-    problems = [random_star("tight", seed, 10, 5, 0.5) for seed in range(252)]
+    problems = [_star("tight", seed, 10, 5, 0.5) for seed in range(252)]
     together, apart = solve_many(problems), [solve_fast(problem) for problem in problems]
     for j, (one, other) in enumerate(zip(together, apart, strict=True)):
         _check(f"batch {j}", one, other.objective)
@@ -130,7 +152,7 @@ def _growth(links: int) -> dict[str, float]:
     probability = 0.2
     n_devices = max(int(links / (50 * probability)), 60)
     supply = 3e-6 * n_devices
-    problem = random_star("scarce", SEED, n_devices, 50, probability, receive=(2 * supply, 8 * supply))
+    problem = _star("scarce", SEED, n_devices, 50, probability, receive=(2 * supply, 8 * supply))
     answer = solve_fast(problem)
     _check(f"{problem.n_links} links", answer, None)
     milliseconds = _milliseconds(lambda: solve_fast(problem))

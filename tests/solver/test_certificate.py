@@ -8,9 +8,9 @@ import pytest
 import solver.fast
 from solver import Status, certified, solve_fast
 from solver.arrays import FloatArray
-from solver.instances import FAMILIES, random_problem
 from solver.kernels.certificate import sender_earnings
 from solver.reference import solve_reference
+from tests.support.instances import FAMILIES, random_problem
 from tests.support.solving import problem
 
 

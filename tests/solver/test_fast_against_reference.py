@@ -3,8 +3,8 @@
 import pytest
 
 from solver import Status, solve_fast, solve_many
-from solver.instances import FAMILIES, random_problem
 from solver.reference import solve_reference
+from tests.support.instances import FAMILIES, random_problem
 
 # (N, S, seeds): 45 instances of each of the fourteen families, 630 in all.
 SHAPES = [

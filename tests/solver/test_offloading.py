@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from solver import Status, solve_fast
-from solver.instances import FAMILIES, random_problem
 from solver.offloading import offload_greedily, offload_nothing, offload_randomly
+from tests.support.instances import FAMILIES, random_problem
 from tests.support.solving import problem
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from solver import Devices, Links, Network, Status, StepProblem, plan_offloading, solve_fast
-from solver.instances import FAMILIES, random_problem
 from solver.network import DEVICE_COLUMNS
+from tests.support.instances import FAMILIES, random_problem
 
 # Compiled code and a reference behind it: the first example of a run may take seconds.
 relaxed = settings(deadline=None, max_examples=60)

@@ -6,7 +6,8 @@ import pytest
 from sampler.errors import TooMuchWorkError
 from sampler.objectives.surrogate import Surrogate
 from solver import Change, GradientModel, Schedule, plan_offloading
-from solver.instances import FAMILIES, random_network
+from solver.instances import random_network
+from tests.support.instances import FAMILIES
 from tests.support.sampling import network, problem
 
 SETS = np.array(list(combinations(range(12), 3)))[::17]
