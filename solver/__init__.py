@@ -1,11 +1,11 @@
-"""The offloading solver: from a network and a sampled set to certified offloading, step by step.
+"""The offloading solver: it plans the offloading for a network and a sampled set, and certifies each step.
 
     network = Network(Devices(...), Links(...))
     plan = plan_offloading(network, sampled=[4, 17, 3], horizon=75)
     plan.objective, plan.relative_gap, plan.max_violation, plan.steps[0].fraction
 
-In a closed loop: `start` once, then `advance` for each aggregation period with the norms a `GradientModel` predicts
-from what was observed.
+In a closed loop, call `start` once and then `advance` for each aggregation period, with the gradient norms that a
+`GradientModel` predicts from the observed ones.
 """
 
 from solver.batch import SetPlans, plan_sets

@@ -1,7 +1,7 @@
-"""What drives a plan: the convergence bound g(Υ̂) of Corollary 1, from the plan's own data.
+"""The convergence bound g(Υ̂) of Corollary 1, computed from the data of a plan; a plan minimises its surrogate.
 
 The paper bounds F(w_S(t)) − F(w*) by g(Υ̂(K̂)) = (t·ξη(1 − βη/2) − (K̂+1)L/(βε²)·Υ̂(K̂))⁻¹, eq. (22). Υ̂ is made of
-δ_S(t), eq. (21), and ‖ζ(t)‖, Def. 1. A plan knows how much data is where, so Prop. 1 gives
+δ_S(t), eq. (21), and ‖ζ(t)‖, Def. 1. A plan says how much data each device holds, so Prop. 1 gives
 
     δ_i(t) = (D_Ŝ/D_N)·‖∇F̄(t)‖ + γ/√D_i(t) + ‖C‖,    ‖C‖ ≤ (D_Ŝ/D_N)·‖∇F_Ŝ(t)‖,              eq. (24)
     ‖ζ(t)‖ ≤ (D_Ŝ/D_N)·(‖∇F̄(t)‖ + ‖∇F_Ŝ(t)‖)                                                   (App. C),
@@ -31,7 +31,7 @@ class LossConstants:
         lipschitz: L.
         step_size: η ≤ 1/β.
         proximity: ξ = min_k ‖v_k((k−1)τ) − w*‖⁻².
-        loss_floor: ε, below the excess loss at all times.
+        loss_floor: ε, a lower bound on the excess loss at all times.
     """
 
     smoothness: float = 1.0
@@ -53,7 +53,7 @@ class ConvergenceBound:
 
     Attributes:
         upsilon: Υ̂(K̂) of the last whole aggregation period.
-        value: g(Υ̂), or None where its denominator is not positive: the bound then says nothing.
+        value: g(Υ̂), or None if its denominator is not positive, since then there is no bound.
         linearised: the two-term Taylor series of g, eq. (23), which the offloading minimises.
         divergences: δ_S(t) for t = 1..T, eq. (21).
         drifts: the bound on ‖ζ(t)‖ for t = 0..T.
@@ -121,7 +121,7 @@ def convergence_bound(
     periods = horizon // tau
     upsilon = 0.0
     for y in range((periods - 1) * tau + 1, periods * tau + 1) if periods else ():
-        # exp2 goes to infinity where ** would raise: a period of a thousand steps has no useful bound.
+        # exp2 gives infinity where ** would raise; a period of a thousand steps has no useful bound.
         with np.errstate(over="ignore"):
             growth = float(np.exp2(y - 1 - (periods - 1) * tau)) - 1.0
         upsilon += float(divergences[y - 1]) * growth + float(drifts[y - 1])

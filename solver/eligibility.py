@@ -1,4 +1,4 @@
-"""Who can be sampled: eq. (10) binds sampled devices at every step, so some cannot be."""
+"""Which devices can be sampled: a sampled device must be able to process its data at every step, eq. (10)."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ __all__ = ["Obstacle", "data_ceiling", "eligible_devices", "obstacles"]
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why a device cannot be sampled; `step` is the first one at which it shows."""
+    """Why a device cannot be sampled; `step` is the first step at which that holds."""
 
     device: int
     step: int
@@ -49,7 +49,7 @@ def obstacles(
     first: int = 1,
     data: FloatArray | None = None,
 ) -> tuple[Obstacle, ...]:
-    """Why each of `devices` (default: all) that cannot train throughout the steps first..horizon cannot.
+    """For each of `devices` (default: all) that cannot train at every step first..horizon, the reason.
 
     `data` is what they hold before step `first` (default: D_i(0)).
     """
@@ -62,7 +62,7 @@ def obstacles(
 
 
 def _can_train(schedule: Schedule, devices: IntArray, held: FloatArray, first: int, last: int) -> BoolArray:
-    # D + R may pass the ceiling by a rounding.
+    # Rounding in D + R may exceed the ceiling a little.
     fits: BoolArray = held <= data_ceiling(schedule, devices, first, last) * (1 + 1e-9)
     return fits & (held > 0)
 

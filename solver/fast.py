@@ -1,17 +1,20 @@
-"""The fast solver: one step problem, or hundreds at once, in compiled code."""
+"""The fast solver: it solves one step problem, or hundreds at once, in compiled code."""
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TypeVar
 
 import numpy as np
 
-from solver.arrays import FloatArray, IntArray
-from solver.kernels.interior_point import iterate, starting_point
-from solver.kernels.layout import Step
-from solver.kernels.step import attempt_full, finish, finish_clean, prepare, solve_packed, solve_step, target_gap
+from solver.arrays import FloatArray
+from solver.kernels.finish import finish, finish_clean
+from solver.kernels.interior_point import iterate
+from solver.kernels.layout import Packed, Step
+from solver.kernels.prepare import prepare
+from solver.kernels.starting_point import starting_point
+from solver.kernels.step import attempt_full, solve_step, target_gap
+from solver.packing import joined, solve_together, starts
 from solver.problem import StepProblem, room_for
 from solver.reference import MISSING, is_installed, solve_reference
 from solver.solution import Status, StepSolution, certified, status_of
@@ -19,13 +22,11 @@ from solver.validation import as_number, frozen
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "solve_fast", "solve_many"]
 
-Column = TypeVar("Column", FloatArray, IntArray)
-
 # The relative gap to stop at: a hundred times stricter than what may be called optimal.
 TOLERANCE = 1e-8
 MAX_ITERATIONS = 200
 
-# Between two looks at the clock the kernel may spend about this many links × iterations, and one iteration at least.
+# Between two looks at the clock the kernel does about this many links × iterations, and at least one iteration.
 _LINK_ITERATIONS = 100_000
 
 
@@ -41,7 +42,7 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
     received = np.empty(problem.n_receivers)
     prices = np.empty(problem.n_receivers)
     if time_limit is not None:
-        # A limit already passed, as the last steps of a plan may find it, is a limit of nothing.
+        # The last steps of a plan may start after its time limit: their own limit is zero.
         deadline = start + as_number(max(time_limit, 0.0), "time_limit")
         iterations, in_time = _solve_within(problem.arrays, tolerance, deadline, fractions, received, prices)
         seconds = perf_counter() - start
@@ -79,53 +80,42 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
         return []
     start = perf_counter()
     tolerance = as_number(tolerance, "tolerance", strict=True)
-    senders = _starts([problem.n_senders for problem in problems])
-    links = _starts([problem.n_links for problem in problems])
-    receivers = _starts([problem.n_receivers for problem in problems])
-    receive = _joined([problem.receive_capacity for problem in problems])
-    ceiling = _joined([problem.data_ceiling for problem in problems])
-    data = _joined([problem.data for problem in problems])
-    packed = Step(
-        _joined([problem.offsets for problem in problems]),
-        _joined([problem.receiver for problem in problems]),
-        _joined([problem.useful for problem in problems]),
-        _joined([problem.cost for problem in problems]),
-        _joined([problem.budget for problem in problems]),
+    receive = joined([problem.receive_capacity for problem in problems])
+    ceiling = joined([problem.data_ceiling for problem in problems])
+    data = joined([problem.data for problem in problems])
+    columns = Step(
+        joined([problem.offsets for problem in problems]),
+        joined([problem.receiver for problem in problems]),
+        joined([problem.useful for problem in problems]),
+        joined([problem.cost for problem in problems]),
+        joined([problem.budget for problem in problems]),
         frozen(room_for(receive, ceiling, data)),
         data,
         0.0,
         0.0,
         0.0,
     )
-    fractions = np.empty(links[-1])
-    received = np.empty(receivers[-1])
-    prices = np.empty(receivers[-1])
-    figures = np.empty((len(problems), 5))
-    solve_packed(
-        senders,
-        links,
-        receivers,
-        packed,
+    packed = Packed(
+        starts([problem.n_senders for problem in problems]),
+        starts([problem.n_links for problem in problems]),
+        starts([problem.n_receivers for problem in problems]),
+        columns,
         np.array([problem.unsampled_data for problem in problems]),
         np.array([problem.gradient_norm for problem in problems]),
         np.array([problem.gradient_noise for problem in problems]),
-        tolerance,
-        MAX_ITERATIONS,
         receive,
         ceiling,
-        fractions,
-        received,
-        prices,
-        figures,
     )
+    answers = solve_together(packed, tolerance, MAX_ITERATIONS)
+    links, receivers = packed.links, packed.receivers
     seconds = (perf_counter() - start) / len(problems)
     return [
         _checked(
             problem,
-            fractions[links[j] : links[j + 1]],
-            prices[receivers[j] : receivers[j + 1]],
-            received[receivers[j] : receivers[j + 1]],
-            figures[j].tolist(),
+            answers.phi[links[j] : links[j + 1]],
+            answers.mu[receivers[j] : receivers[j + 1]],
+            answers.R[receivers[j] : receivers[j + 1]],
+            answers.figures[j].tolist(),
             seconds,
             tolerance,
         )
@@ -142,7 +132,7 @@ def _checked(
     seconds: float,
     tolerance: float,
 ) -> StepSolution:
-    """The kernel's answer with its certificate; asks the reference solver where that falls short of what was asked."""
+    """The kernel's answer with its certificate; if that misses both tolerance and optimality, with a second opinion."""
     iterations, sampling, statistical, gap, violation = figures
     status = status_of(gap, sampling + statistical, violation)
     answer = StepSolution(
@@ -191,11 +181,3 @@ def _solve_within(
         done += iterations
     finish_clean(step, reduced, point, s, target, mu, phi, R)
     return done, True
-
-
-def _joined(columns: list[Column]) -> Column:
-    return frozen(np.concatenate(columns))
-
-
-def _starts(sizes: list[int]) -> IntArray:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))

@@ -1,4 +1,4 @@
-"""The gradient norm a plan reckons with, Sec. III-C: ‖∇F̄(t)‖ ≈ ‖∇F̄(kτ)‖ / α^(t − kτ)."""
+"""The gradient norm that a plan assumes, Sec. III-C: ‖∇F̄(t)‖ ≈ ‖∇F̄(kτ)‖ / α^(t − kτ)."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,8 @@ __all__ = ["GradientModel", "observed_decay"]
 class GradientModel:
     """A norm known at step `since`, falling by the factor `decay` (α ≥ 1) at every step after it.
 
-    A plan without observations uses its defaults from since = 0. A closed loop makes a new model of each
-    observation with `observe`.
+    A plan without observations uses the defaults. A closed loop calls `observe` after each aggregation and goes on
+    with the model that it returns.
     """
 
     norm: float = 1.0
@@ -31,21 +31,21 @@ class GradientModel:
         """‖∇F̄(t)‖ for the steps t = first..last, all after `since`."""
         as_count(first, "first", low=self.since + 1)
         steps = np.arange(first, last + 1, dtype=np.float64) - self.since
-        # In logarithms: α^t overflows long before norm/α^t underflows to the zero it tends to.
+        # In logarithms, because α^t would overflow long before norm/α^t underflows to zero.
         norms: FloatArray = self.norm * np.exp(-steps * np.log(self.decay))
         return norms
 
     def observe(self, norm: float, period: int) -> "GradientModel":
-        """The model after the next aggregation, τ = period steps on, saw this norm: its α is α_{k+1}."""
+        """The model after the next aggregation, `period` = τ steps later, observed this norm; its α is α_{k+1}."""
         period = as_count(period, "aggregation_period")
         decay = observed_decay(self.norm, norm, period)
         return GradientModel(norm, decay, self.since + period)
 
 
 def observed_decay(previous: float, current: float, period: int) -> float:
-    """α_{k+1} = (‖∇F̄((k−1)τ)‖ / ‖∇F̄(kτ)‖)^(1/τ), held at 1 when the gradient grew.
+    """α_{k+1} = (‖∇F̄((k−1)τ)‖ / ‖∇F̄(kτ)‖)^(1/τ); 1 if the gradient grew.
 
-    A gradient that vanished gives 1 as well: zero stays zero whatever it is divided by.
+    A gradient of zero gives 1 as well, since 0/α = 0 for every α.
     """
     previous = as_number(previous, "previous")
     current = as_number(current, "gradient_norm")

@@ -1,9 +1,9 @@
 """From a network and a sampled set to offloading for t = 1..T (Sec. III-C): one convex problem after another.
 
-After each step D_i += R_i, eq. (6), and Λ_ki += (1 − Λ_ki)Φ_ki, eq. (8) (`solver.state` says how it is kept).
+After each step D_i += R_i, eq. (6), and Λ_ki += (1 − Λ_ki)Φ_ki, eq. (8) (`solver.state` keeps it).
 
-The look-ahead cap of a step is cap_i(t) = min(θ_i(t), min_{s≥t} P_i(s)/p_i(s) − D_i(t−1)): receivers keep what they
-receive, so a step that ignored a later drop of P_i/p_i would make that later step infeasible.
+The cap of a step looks ahead: cap_i(t) = min(θ_i(t), min_{s≥t} P_i(s)/p_i(s) − D_i(t−1)). Receivers keep what they
+receive. If a step ignored a later drop of P_i/p_i, that later step would be infeasible.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ __all__ = ["METHODS", "Period", "advance", "plan_offloading", "step_problem"]
 
 METHODS = ("fast", "cvxpy", "random", "greedy", "none")
 
-# What a horizon that is not given looks ahead to: every change the schedule knows.
+# Without a horizon, steps look ahead to every change of the schedule.
 _FOR_EVER = 2**62
 
 Solve = Callable[[StepProblem, float | None], StepSolution]
@@ -42,10 +42,10 @@ Solve = Callable[[StepProblem, float | None], StepSolution]
 
 @dataclass(frozen=True, eq=False)
 class Period:
-    """Some steps of a horizon and the state they lead to.
+    """Some steps of a horizon and the state after them.
 
-    If sampled devices cannot process what they hold, now or later, `obstacles` says which and why, there are no steps
-    and the state is as it was.
+    If sampled devices cannot process what they hold, now or later, `obstacles` names them and the reasons. Then there
+    are no steps, and the state is unchanged.
     """
 
     steps: tuple[StepPlan, ...]
@@ -85,9 +85,9 @@ def advance(
 ) -> Period:
     """Plan the next steps, one for each gradient norm.
 
-    Going on from the state it leads to gives the same as doing all steps at once. `horizon` is the last step that
-    look-ahead caps must respect (default: every change the schedule knows). `time_limit` (seconds) holds for all steps
-    together; when it is over, the rest get what costs no iteration.
+    Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
+    last step that the caps look ahead to (default: every change of the schedule). `time_limit` (seconds) holds for all
+    steps together; the steps after it get what the solver finds without an iteration.
 
     Raises:
         InvalidInputError: an unknown method, a set that does not fit the network, or a number out of range.
@@ -110,7 +110,7 @@ def advance(
         conditions = schedule.segment_at(state.step + 1)
         last = end if conditions.last is None else min(conditions.last, end)
         subgraph = Subgraph.of(conditions.network, state.sampled)
-        # The ceiling of a step is the lowest still to come: constant within a segment.
+        # The ceiling of a step is the lowest from that step on, so it is constant within a segment.
         ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
         unsent = state.unsent_along(subgraph)
         held = state.data
@@ -139,9 +139,9 @@ def plan_offloading(
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
 ) -> Plan:
-    """Offloading for t = 1..T without observations: ‖∇F̄(t)‖ = norm/decay^t.
+    """Plan the offloading for t = 1..T without observations: ‖∇F̄(t)‖ = norm/decay^t.
 
-    A sampled set that cannot process its own data makes the plan `infeasible`, with the devices and reasons.
+    If sampled devices cannot process their data, the plan is `infeasible` and names the devices and the reasons.
     """
     begin = perf_counter()
     schedule = Schedule.of(network, changes)
@@ -177,7 +177,7 @@ def _columns(
         "cost": subgraph.cost,
         "budget": subgraph.budget,
         "receive_capacity": devices.receive_capacity[sampled],
-        # Rounding in D_i + R_i may pass the ceiling by the last digit.
+        # Rounding in D_i + R_i may exceed the ceiling by the last digit.
         "data_ceiling": np.maximum(ceiling, held),
         "data": held,
         "unsampled_data": subgraph.unsampled_data,

@@ -1,4 +1,4 @@
-"""The network: devices, directed links and what the paper's Sec. II says of them. Frozen and validated."""
+"""The network of Sec. II: devices and directed links, frozen and validated."""
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -63,7 +63,7 @@ class Links:
     Attributes:
         source: sender of each link.
         target: receiver of each link.
-        similarity: λ_st ∈ [0, 1], the share of the source's data that the target covers already.
+        similarity: λ_st ∈ [0, 1], the share of the source's data that the target already covers.
         transmit_cost: ψ_st per datapoint.
     """
 
@@ -121,8 +121,8 @@ class Network:
     """Devices and the links between them.
 
     Links are kept sorted by target, then source, with `incoming` as row pointers: the links into device i are
-    `incoming[i]:incoming[i + 1]`. That is the compressed-sparse-row form of Aᵀ, and what a step needs, since it
-    gathers the links into few sampled devices.
+    `incoming[i]:incoming[i + 1]`. This is the compressed-sparse-row form of Aᵀ. A step needs it, since it gathers the
+    links into a few sampled devices.
     """
 
     devices: Devices
@@ -188,7 +188,7 @@ class Network:
         """
         if column not in {f.name for f in fields(Links)} - {"source", "target"}:
             raise InvalidInputError("column", f"must be similarity or transmit_cost, is {column!r}")
-        # SciPy loads where it is used: a server that only plans starts an eighth sooner without it.
+        # SciPy is imported here because a server that only plans starts faster without it.
         from scipy import sparse  # noqa: PLC0415
 
         n = len(self)

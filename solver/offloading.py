@@ -1,4 +1,4 @@
-"""The baselines' offloading (Sec. V-B): random and greedy. Both keep every constraint."""
+"""Offloading of the baselines (Sec. V-B): random, greedy and none. All of them keep every constraint."""
 
 from time import perf_counter
 
@@ -14,7 +14,7 @@ __all__ = ["offload_greedily", "offload_nothing", "offload_randomly"]
 
 
 def offload_randomly(problem: StepProblem, generator: np.random.Generator) -> StepSolution:
-    """Each sender draws a uniform fraction for each of its links; what breaks a constraint is scaled down."""
+    """Each sender draws a uniform fraction for each of its links; fractions that break a constraint are scaled down."""
     start = perf_counter()
     fractions = generator.random(problem.n_links)
     shrink_to_fit(problem.arrays, fractions, np.empty(problem.n_receivers))
@@ -22,7 +22,7 @@ def offload_randomly(problem: StepProblem, generator: np.random.Generator) -> St
 
 
 def offload_greedily(problem: StepProblem) -> StepSolution:
-    """Receivers take the most useful datapoints they can get: the links that could carry most are served first."""
+    """Links are filled one by one, those that could carry the most useful datapoints first."""
     start = perf_counter()
     budget = problem.budget[problem.sender]
     share = np.divide(budget, problem.cost, out=np.ones(problem.n_links), where=problem.cost > budget)
@@ -35,12 +35,12 @@ def offload_greedily(problem: StepProblem) -> StepSolution:
 
 
 def offload_nothing(problem: StepProblem) -> StepSolution:
-    """No datapoint moves: the schemes without offloading."""
+    """No datapoint moves."""
     return _certified(problem, np.zeros(problem.n_links), perf_counter())
 
 
 def _certified(problem: StepProblem, fractions: FloatArray, start: float) -> StepSolution:
-    """Certify with the prices a full receiver shows: −g_i where R_i = cap_i, zero elsewhere."""
+    """Certify with the price −g_i for each full receiver (R_i = cap_i) and zero for the others."""
     received = np.bincount(problem.receiver, weights=problem.useful * fractions, minlength=problem.n_receivers)
     g = np.empty(problem.n_receivers)
     gradient(problem.data + received, problem.unsampled_data, problem.gradient_norm, problem.gradient_noise, g)

@@ -1,4 +1,4 @@
-"""What a horizon answers: the transfers of each step, and what they are worth."""
+"""The plan for a horizon: the transfers of each step, their objective and their certificate."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class StepPlan:
         useful: D_k·Φ·(1 − Λ), how many of them the target is expected to keep.
         received: R_i of each sampled device, in the order they were sampled in.
         sampled_data: D_i(t) of each sampled device, after this step.
-        gradient_norm: ‖∇F̄(t)‖ the step reckoned with.
+        gradient_norm: ‖∇F̄(t)‖ that the step assumed.
         sampling_term, statistical_term: (a) and (b) of eq. (26).
         relative_gap: certified distance from this step's optimum.
         max_violation: worst relative breach of a constraint.
@@ -71,7 +71,7 @@ class Plan:
         obstacles: why it is infeasible, device by device; empty otherwise.
         seconds: wall time.
         unsampled_data: D_Ŝ.
-        gradient_noise: γ the plan was made with.
+        gradient_noise: γ.
     """
 
     n_devices: int
@@ -100,7 +100,7 @@ class Plan:
 
     @property
     def sampling_term(self) -> float | None:
-        """Term (a), mean over steps: what is lost by not training on the unsampled devices' data."""
+        """Term (a), mean over steps: the loss from not training on the unsampled devices' data."""
         return _mean([step.sampling_term for step in self.steps])
 
     @property

@@ -63,7 +63,7 @@ class StepProblem:
             raise InvalidInputError("data", "must name at least one sampled device")
         reject_first(data == 0, data, "data", "a sampled device must hold data")
         receive = as_column(self.receive_capacity, "receive_capacity", length=data.size)
-        # An infinite ceiling is a device without a processing limit; beyond the largest float is as good.
+        # An infinite ceiling means no processing limit; the largest float serves as well.
         ceiling = as_column(np.minimum(self.data_ceiling, _NO_CEILING), "data_ceiling", length=data.size)
         reject_first(ceiling < data, ceiling, "data_ceiling", "must be at least the data held")
         budget = as_column(self.budget, "budget")
@@ -97,7 +97,7 @@ class StepProblem:
 
     @classmethod
     def trusted(cls, **values: Any) -> Self:
-        """Build from columns known to be valid, without checking them: the horizon makes one each step."""
+        """Build from columns known to be valid, without checks: the horizon builds one in each step."""
         problem = object.__new__(cls)
         problem.__dict__.update(values)
         return problem
@@ -129,7 +129,7 @@ class StepProblem:
 
     @cached_property
     def arrays(self) -> Step:
-        """The same for the compiled kernels; all read-only, since numba would compile each mixture anew."""
+        """The same for the compiled kernels; all read-only, since numba compiles anew for each mixture of flags."""
         return Step(
             frozen(self.offsets),
             frozen(self.receiver),

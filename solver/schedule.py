@@ -1,4 +1,4 @@
-"""Conditions that change in time: piecewise constant device columns and links."""
+"""Networks that change in time: device columns and links are piecewise constant."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from solver.validation import as_count
 
 __all__ = ["CHANGEABLE_COLUMNS", "Change", "Conditions", "Schedule"]
 
-# Data is not among them: it evolves by offloading alone, eq. (6).
+# Without the data: only offloading changes it, eq. (6).
 CHANGEABLE_COLUMNS = DEVICE_COLUMNS[1:]
 
 
@@ -20,8 +20,8 @@ CHANGEABLE_COLUMNS = DEVICE_COLUMNS[1:]
 class Change:
     """From `step` on, these device columns and (if given) these links hold.
 
-    The similarity of a link always means λ(0), before any offloading; what was offloaded meanwhile is kept per
-    ordered pair by the horizon (`solver.state.HorizonState`), also while a link is away.
+    The similarity of a link is always λ(0), before any offloading. `solver.state.HorizonState` keeps what each ordered
+    pair has offloaded, also while its link is absent.
     """
 
     step: int
@@ -45,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """The network as it holds from step `first` to step `last` (None: for ever)."""
+    """The network from step `first` to step `last` (None: no end)."""
 
     first: int
     last: int | None
@@ -56,7 +56,7 @@ class Conditions:
 class Schedule:
     """A network and its changes in time, resolved into segments at construction.
 
-    `changes` may come in any order, one for each step at the most.
+    `changes` may come in any order, at most one for each step.
     """
 
     network: Network
@@ -82,7 +82,7 @@ class Schedule:
 
     @classmethod
     def of(cls, network: "Network | Schedule", changes: Iterable[Change] = ()) -> "Schedule":
-        """A schedule from a network (constant conditions), or a schedule as it is, with further changes."""
+        """A schedule from a network that stays constant, or an existing schedule; `changes` are added."""
         changes = tuple(changes)
         if isinstance(network, Schedule):
             return network if not changes else cls(network.network, (*network.changes, *changes))

@@ -1,4 +1,4 @@
-"""Answers that prove themselves: objective, gap and violation recomputed from the problem."""
+"""Solutions with a certificate: objective, gap and violation are recomputed from the problem."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,12 +20,11 @@ FEASIBILITY = 1e-8
 
 
 class Status(StrEnum):
-    """What an answer is. Values, never exceptions.
+    """How good an answer is.
 
-    `optimal` is only said of an answer whose certificate shows a relative gap of at most `OPTIMALITY_GAP`;
-    `feasible` keeps every constraint without that proof (a baseline's offloading, say); `time_limit` is the best
-    found in the time given, feasible too; `infeasible` breaks a constraint (a plan that cannot be comes with the
-    devices and reasons).
+    `optimal`: the certificate shows a relative gap of at most `OPTIMALITY_GAP`. `feasible`: every constraint holds, but
+    without that proof (a baseline's offloading, for example). `time_limit`: the best found within the time limit, and
+    feasible. `infeasible`: a constraint is broken, or no plan exists; a plan then names the devices and the reasons.
     """
 
     OPTIMAL = "optimal"
@@ -41,14 +40,14 @@ class StepSolution:
     Attributes:
         problem: what was solved.
         fractions: Φ_l of each link of the problem.
-        receiver_prices: μ_i ≥ 0, what a datapoint more of capacity would be worth; the proof rests on them.
+        receiver_prices: μ_i ≥ 0, the worth of one more datapoint of capacity; the lower bound is computed from them.
         received: R_i, useful datapoints each sampled device receives.
         sampling_term: term (a) of eq. (26).
         statistical_term: term (b) of eq. (26).
         gap: how far the objective can lie above the optimum, absolute.
         max_violation: worst relative breach of a constraint.
         status: see `Status`.
-        iterations: of the solver; 0 where presolve settled everything.
+        iterations: of the solver; 0 if presolve decided everything.
         seconds: wall time.
     """
 
@@ -90,9 +89,9 @@ def certified(
     out_of_time: bool = False,
     heuristic: bool = False,
 ) -> StepSolution:
-    """Certify any solver's answer; the status follows from the certificate, not from the solver's word.
+    """Certify any solver's answer; the status follows from the certificate, not from what the solver reports.
 
-    A `heuristic` answer is called feasible even where it happens to be optimal.
+    A `heuristic` answer is called feasible even if it happens to be optimal.
     """
     received = np.empty(problem.n_receivers)
     sampling, statistical, gap, violation = certify(

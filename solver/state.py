@@ -1,8 +1,8 @@
-"""Where a horizon stands: all that the next step needs besides the conditions.
+"""The state of a horizon between two steps: all that the next step needs besides the network.
 
-Eq. (8), Λ_ki(t) = Λ_ki(t−1) + (1 − Λ_ki(t−1))·Φ_ki(t), is 1 − Λ_ki(t) = (1 − λ_ki)·Π_s (1 − Φ_ki(s)). So what has to
-be remembered of an ordered pair is the product, the share of its data still *unsent*, and it is kept while the link
-comes and goes.
+Eq. (8), Λ_ki(t) = Λ_ki(t−1) + (1 − Λ_ki(t−1))·Φ_ki(t), means 1 − Λ_ki(t) = (1 − λ_ki)·Π_s (1 − Φ_ki(s)). So the state
+keeps this product for each ordered pair: the share of its data that is still *unsent*. It is kept while the link of the
+pair is absent, too.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class HorizonState:
     """A horizon after `step` steps.
 
     Attributes:
-        step: t, the steps done.
+        step: t, how many steps are done.
         sampled: the sampled devices.
         data: D_i(t) of each sampled device.
         source, target, unsent: the ordered pairs that have offloaded, and Π(1 − Φ) of each.
@@ -73,7 +73,7 @@ class HorizonState:
         return unsent
 
     def after(self, step: int, data: FloatArray, subgraph: Subgraph, unsent: FloatArray) -> "HorizonState":
-        """The state after more steps along a subgraph; pairs whose link is away stay as they were."""
+        """The state after more steps along a subgraph; pairs whose link is absent keep their value."""
         touched = unsent < 1.0
         away = ~np.isin(pair_keys(self.source, self.target, len(subgraph.network)), subgraph.keys)
         return HorizonState(
@@ -86,7 +86,7 @@ class HorizonState:
         )
 
     def to_lists(self) -> dict[str, Any]:
-        """Plain numbers and lists, as JSON stores them; floats survive the round trip to the last bit."""
+        """Plain numbers and lists for JSON; floats keep their exact value."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value if isinstance(value, int) else value.tolist() for name, value in values.items()}
 

@@ -1,4 +1,4 @@
-"""The links into a sampled set under one topology: what a step's problem is made of."""
+"""The links into a sampled set: the part of a network that a step problem is built from."""
 
 from dataclasses import dataclass
 
@@ -16,16 +16,16 @@ class Subgraph:
     """Links from unsampled devices with data to sampled ones, grouped by sender, eqs. (13)–(15).
 
     Attributes:
-        network: the conditions it was taken from.
+        network: the network it was taken from.
         sampled: the sampled devices.
         offsets: sender k's links are offsets[k]:offsets[k + 1].
         receiver: position of each link's target in `sampled`.
         source, target: each link's ends.
-        held: D_k of each link's sender, constant since offloading copies.
+        held: D_k of each link's sender; constant, since offloading copies data.
         fresh: D_k(1 − λ_ki), the useful datapoints of a link before any offloading.
         cost: ψ of each link.
         budget: Ψ_k/D_k of each sender.
-        unsampled_data: D_Ŝ, constant since offloading copies (summed, not subtracted: it may be a small rest).
+        unsampled_data: D_Ŝ, constant too. It is summed over the unsampled devices: D_N − D_S could lose digits.
     """
 
     network: Network
@@ -67,7 +67,7 @@ class Subgraph:
 
 
 def _ratio(budget: FloatArray, data: FloatArray) -> FloatArray:
-    """Ψ/D, kept finite where a budget means "no limit"."""
+    """Ψ/D, kept finite if a very large budget stands for "no limit"."""
     with np.errstate(over="ignore"):
         return np.minimum(budget / data, 1e300)
 

@@ -1,4 +1,4 @@
-"""Checks on arrays: each returns the array it was asked for or raises one clear error."""
+"""Checks of numbers and arrays: each returns the checked value or raises an `InvalidInputError`."""
 
 import math
 from typing import Any
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-# A tuple: a union is built anew at every check, and solving a small step takes tens of microseconds.
+# A tuple, because a union type is built anew at every check and a small step is solved in tens of microseconds.
 _NUMBERS = (int, float, np.integer, np.floating)
 
 
@@ -126,7 +126,7 @@ def _as_floats(values: npt.ArrayLike, field: str) -> FloatArray:
     array = _as_array(values, field)
     if array.size and array.dtype.kind not in "iuf":
         raise InvalidInputError(field, f"must hold numbers, holds {array.dtype}")
-    # A copy: what the caller does to its array later must not reach a validated one.
+    # A copy: later changes of the caller's array must not change the validated one.
     return np.array(array, dtype=np.float64, order="C")
 
 

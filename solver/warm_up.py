@@ -1,6 +1,6 @@
-"""`python -m solver.warm_up`: compile every kernel now, so that no first request has to wait for it.
+"""`python -m solver.warm_up`: compile every kernel ahead of time, so that the first request need not wait.
 
-The compiled code is cached on disk (`solver.kernels.compile`); once it is there this takes about a second.
+The compiled code is cached on disk (`solver.kernels.compile`). Later runs take about a second.
 """
 
 import sys
@@ -17,13 +17,13 @@ __all__ = ["warm_up"]
 
 
 def warm_up() -> float:
-    """Run everything that is compiled once, on a small network; returns the seconds it took."""
+    """Run every kernel on a small network; returns the seconds it took."""
     begin = perf_counter()
     receive, transmit = BUDGETS["scarce"]
     generator = np.random.default_rng(0)
     network = random_network(generator, 30, link_probability=0.5, receive=receive, transmit=transmit)
     for method in METHODS:
-        # CVXPY compiles nothing of ours and takes a second to load.
+        # CVXPY uses none of these kernels and takes a second to load.
         if method != "cvxpy":
             plan_offloading(network, [0, 1, 2], horizon=1, method=method, generator=generator)
     problem = step_problem(network, start(network, [0, 1, 2]))

@@ -1,4 +1,4 @@
-"""How the samplers' kernels are compiled: as the solver's are, with a cache of their own."""
+"""How the samplers' kernels are compiled: like the solver's, with their own cache folder."""
 
 from pathlib import Path
 

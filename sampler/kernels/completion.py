@@ -12,8 +12,8 @@ __all__ = ["refine"]
 def refine(U: FloatArray, incoming: IntArray, source: IntArray, y: FloatArray, ridge: float, rounds: int) -> None:
     """Fit y_ki ≈ u_k·u_i over the links, row by row: u_i ← (Σ_k u_k u_kᵀ + ridge·I)⁻¹ Σ_k y_ki u_k.
 
-    Rows follow one another, each using those already renewed (Gauss–Seidel), so that the symmetric problem settles. The
-    r×r systems are solved by Cholesky's method in place.
+    Each row uses the rows that were already updated (Gauss–Seidel), so that the symmetric problem converges. The r×r
+    systems are solved by Cholesky's method in place.
     """
     n, r = U.shape
     A = np.empty((r, r))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
-from sampler.kernels.pool import pool
+from sampler.kernels.pool import Flows, Sums, pool
 from sampler.objectives.reach import mean_reach, mean_room, sendable_share
 from solver.network import Network
 from solver.validation import frozen
@@ -67,48 +67,27 @@ class Holdings:
         return cls(network, horizon, features, np.zeros(len(network)) if weight is None else weight)
 
     @cached_property
-    def _share(self) -> NDArray[np.float64]:
-        """Return s_ki of a sender with one sampled receiver."""
-        return sendable_share(self.network) if self.horizon else np.zeros(len(self.network.links))
-
-    @cached_property
-    def _fresh(self) -> NDArray[np.float64]:
-        links = self.network.links
-        fresh: NDArray[np.float64] = self.network.devices.data[links.source] * (1.0 - links.similarity)
-        return fresh
-
-    @cached_property
-    def _room(self) -> NDArray[np.float64]:
-        return mean_room(self.network.devices, self.horizon)
-
-    @cached_property
-    def _once(self) -> NDArray[np.float64]:
-        return mean_reach(self._share, self.horizon)
-
-    @cached_property
-    def _twice(self) -> NDArray[np.float64]:
-        return mean_reach(self._share / 2, self.horizon)
+    def _flows(self) -> Flows:
+        network, links = self.network, self.network.links
+        # s_ki of a sender with one sampled receiver.
+        share = sendable_share(network) if self.horizon else np.zeros(len(links))
+        # All inputs are read-only: numba compiles a kernel for each combination of read-only and writable arrays.
+        return Flows(
+            network.incoming,
+            links.source,
+            frozen(share),
+            frozen(mean_reach(share, self.horizon)),
+            frozen(mean_reach(share / 2, self.horizon)),
+            frozen(network.devices.data[links.source] * (1.0 - links.similarity)),
+            network.devices.data,
+            frozen(mean_room(network.devices, self.horizon)),
+            self.horizon,
+        )
 
     def pool(self, sets: NDArray[np.int64]) -> Pooled:
         """Return the data that each row of `sets` would hold."""
         m = len(sets)
         found = Pooled(np.empty(m), np.empty((m, self.features.shape[1])), np.empty(m))
-        # All inputs are read-only: numba compiles a kernel for each combination of read-only and writable arrays.
-        pool(
-            frozen(sets),
-            self.network.incoming,
-            self.network.links.source,
-            frozen(self._share),
-            frozen(self._once),
-            frozen(self._twice),
-            frozen(self._fresh),
-            self.network.devices.data,
-            frozen(self._room),
-            self.horizon,
-            frozen(self.features),
-            frozen(self.weight),
-            found.amount,
-            found.sums,
-            found.squares,
-        )
+        sums = Sums(found.amount, found.sums, found.squares)
+        pool(frozen(sets), self._flows, frozen(self.features), frozen(self.weight), sums)
         return found

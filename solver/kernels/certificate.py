@@ -7,7 +7,7 @@ separates by sender: sender k with data share 1 and budget B_k can earn at most
 
     e_k = min_{z2 ≥ 0}  B_k z2 + max_l (v_l a_l − ψ_l z2)₊ .
 
-Then f(R̂) − gᵀR̂ − μᵀcap − Σ_k e_k is a true lower bound, whoever chose μ.
+Then f(R̂) − gᵀR̂ − μᵀcap − Σ_k e_k is a lower bound for every choice of μ ≥ 0.
 """
 
 import math
@@ -26,8 +26,8 @@ __all__ = ["certify", "lower_bound_gap", "measure", "sender_earnings"]
 def sender_earnings(first: int, last: int, value: FloatArray, psi: FloatArray, B: float) -> float:
     """Minimise B·z + max_l (value_l − ψ_l z)₊ over z ≥ 0, exactly.
 
-    The maximum is an upper envelope of lines, so we walk along it from z = 0 while it still falls faster than
-    B·z rises. Each move goes to a line with a smaller ψ, so there are at most n_k moves of n_k comparisons.
+    The maximum is an upper envelope of lines. We follow it from z = 0 while it falls faster than B·z rises. Each move
+    goes to a line with a smaller ψ, so there are at most n_k moves of n_k comparisons.
     """
     best = 0.0
     slope = 0.0
@@ -63,7 +63,7 @@ def lower_bound_gap(step: Step, R: FloatArray, g: FloatArray, mu: FloatArray) ->
     v = np.empty(cap.size)
     gap = 0.0
     for i in range(cap.size):
-        # A price above −g_i buys nothing more and costs μ_i·cap_i, so it is never better.
+        # A price above −g_i does not lower v_i any more and costs μ_i·cap_i, so it is never better.
         price = min(max(mu[i], 0.0), -g[i])
         v[i] = -g[i] - price
         gap += g[i] * R[i] + price * cap[i]
@@ -117,10 +117,10 @@ def measure(
 def certify(
     step: Step, theta: FloatArray, ceiling: FloatArray, phi: FloatArray, mu: FloatArray, R: FloatArray
 ) -> tuple[float, float, float, float]:
-    """Everything there is to prove about fractions phi with prices mu: (a, b, gap, violation); writes R."""
+    """Certify fractions phi with prices mu: returns (a, b, gap, violation) and writes R."""
     sampling, statistical, worst = measure(step, theta, ceiling, phi, R)
     g = np.empty(R.size)
     gradient(step.data + R, step.D_hat, step.G, step.gamma, g)
     gap = lower_bound_gap(step, R, g, mu)
-    # An answer that breaks a constraint proves nothing, and neither does a gap that is not a number.
+    # An answer that breaks a constraint, or a gap that is not a number, proves nothing: then the gap is infinite.
     return sampling, statistical, max(gap, 0.0) if gap < math.inf and worst <= 1e-8 else math.inf, worst

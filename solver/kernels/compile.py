@@ -1,9 +1,9 @@
-"""How every kernel is compiled, and where the result is kept.
+"""How every kernel is compiled, and where the compiled code is cached.
 
-Numba keeps compiled code in a cache that is keyed by the one file a function stands in: a kernel whose *callee*
-changed in another file would be served stale. So each package of kernels gets a cache folder named after a
-digest of all its sources. It lies in `NUMBA_CACHE_DIR` if that is set (a read-only installation warms it once),
-else beside the sources. A folder that cannot be written to is read all the same (`solver.kernels.sealed_cache`).
+Numba's cache looks only at the file that a function stands in. If a *callee* in another file changed, it would return
+stale code. So each package of kernels has a cache folder named after a digest of all its sources. It lies in
+`NUMBA_CACHE_DIR` if that is set (a read-only installation fills it once), else beside the sources. A folder that cannot
+be written to is still read (`solver.kernels.sealed_cache`).
 """
 
 import hashlib
@@ -34,7 +34,7 @@ def compiler(package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: 
     folder = root / f"{package.parent.name}-{package.name}-{digest.hexdigest()[:16]}"
 
     def compile_one(function: F) -> F:
-        # The setting is global, but it is read here and now: whoever else uses numba keeps theirs.
+        # The setting is global, but numba reads it right here, so it is restored for other users of numba.
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
@@ -42,7 +42,7 @@ def compiler(package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: 
             wrapped: F = numba.njit(
                 cache=not sealed, nogil=True, error_model="numpy", fastmath=set(fastmath), forceinline=inlined
             )(function)
-            if sealed and hasattr(wrapped, "_cache"):  # without JIT there is nothing to keep
+            if sealed and hasattr(wrapped, "_cache"):  # with the JIT disabled there is no cache
                 wrapped._cache = SealedCache(function)
         finally:
             numba.config.CACHE_DIR = before

@@ -6,7 +6,7 @@ Variables s_l ∈ [0, 1], link l carrying u_l·s_l useful datapoints, where u_l 
     subject to  c_kᵀ s_k ≤ 1   (each sender's binding row; some senders have a second row d_kᵀ s_k ≤ 1)
                 R_i ≤ cap_i,   s ≥ 0 .
 
-All coefficients are in [0, 1] whatever the units and the spread of costs. With slacks w = 1 − cᵀs,
+All coefficients are in [0, 1], whatever the units and the spread of costs. With slacks w = 1 − cᵀs,
 w' = 1 − dᵀs, q = cap − R and multipliers λ, λ', μ, z, a Newton step for the target products τ solves
 
     (M + Uᵀ W U) ds = rhs,      M_k = diag(z/s) + (λ/w) c cᵀ + (λ'/w') d dᵀ,
@@ -20,14 +20,14 @@ put back by one more solve (`newton.py`).
 
 Links are laid out by groups of senders with equally many links, slot by slot: with m senders of n links, the
 j-th link of the group's k-th sender stands at `first_link + j·m + k`. So every loop over a group runs over
-contiguous numbers and is vectorised, where thousands of loops over two or three links each would not be. A row
-of `groups` is (first sender, senders, first link, links per sender, rows).
+contiguous numbers and is vectorised. A loop over the two or three links of one sender would not be. A row of
+`groups` is (first sender, senders, first link, links per sender, rows).
 
-Steps are kept relative, ρ = ds/s, σ = dz/z and so on: the ratio tests are then plain minima, the second-order
-products of the predictor are ρ(1 + ρ), and a loop over links needs no division. The primal iterate stays
-feasible but for rounding (`step.finish` mends that), so whenever the loop stops, for a time limit too, its
-answer can be used. Predictor–corrector after Mehrotra (SIAM J. Optim. 2(4), 1992), with Gondzio's centrality
-correctors (Comput. Optim. Appl. 6, 1996) while steps are short: they reuse the factors.
+Steps are kept relative, ρ = ds/s, σ = dz/z and so on (`pairs.py`). The ratio tests are then plain minima, the
+second-order products of the predictor are ρ(1 + ρ), and a loop over links needs no division. The primal iterate
+stays feasible except for rounding, which `finish.py` repairs. So its answer can be used whenever the loop stops,
+also at a time limit. The method is Mehrotra's predictor–corrector (SIAM J. Optim. 2(4), 1992) with Gondzio's
+centrality correctors (Comput. Optim. Appl. 6, 1996) while steps are short, since they reuse the factors.
 """
 
 from typing import NamedTuple
@@ -36,112 +36,71 @@ import numpy as np
 
 from solver.arrays import FloatArray
 from solver.kernels.compile import compiled
-from solver.kernels.layout import Reduced, Step
-from solver.kernels.newton import direction, factorise, new_factors, row_sums, target_rhs
+from solver.kernels.layout import Pairs, Point, Reduced, Step
+from solver.kernels.newton import Factors, direction, factorise, new_factors, row_sums, target_rhs
 from solver.kernels.objective import curvature, gradient
-from solver.kernels.products import aim, aim_back, extremes, longest, move, predicted_sum
+from solver.kernels.pairs import affine_target, aim, aim_at_zero, aim_back, move, multiply, new_pairs, step_lengths
 
-__all__ = ["Point", "drop_nonbasic", "iterate", "starting_point"]
+__all__ = ["drop_nonbasic", "iterate"]
 
 _MAX_STALLED = 15
-_BACK_OFF = 0.995
-_START_PRICE = 1.5
 # Slacks above this share of their right-hand side are recomputed from s; smaller ones follow their own steps.
 _WIDE = 1e-6
 
 
-class Point(NamedTuple):
-    """An iterate: variables s with multipliers z, the senders' rows w·λ (two rows of arrays), the receivers' q·μ.
+class _Work(NamedTuple):
+    """Arrays that the iterations reuse.
 
-    A second row that a sender does not have stays at slack 1 and multiplier 0.
+    R and `used` are what the receivers get and what the senders' rows add up to; `off_w` and `off_q` are the relative
+    errors of the slacks. g and h are the gradient and the diagonal part of the Hessian. `n_pairs` counts the
+    complementary pairs, and senders from `two_from` on have two rows.
     """
 
-    s: FloatArray
-    z: FloatArray
-    w: FloatArray
-    lam: FloatArray
-    q: FloatArray
-    mu: FloatArray
+    R: FloatArray
+    used: FloatArray
+    off_w: FloatArray
+    off_q: FloatArray
+    g: FloatArray
+    h: FloatArray
+    rhs: FloatArray
+    products: Pairs
+    factors: Factors
+    n_pairs: int
+    two_from: int
 
 
 @compiled
-def starting_point(step: Step, reduced: Reduced) -> Point:
-    """A start well inside, with dual feasible multipliers.
-
-    Each sender's rows are priced above its best link and z is what is left: products then differ by small factors only,
-    whatever the spread of values among senders and links.
-    """
-    groups, receiver = reduced.groups, reduced.receiver
-    u, c, d, cap = reduced.u, reduced.c, reduced.d, reduced.room
-    n_senders = groups[-1, 0] + groups[-1, 1]
-    s = np.empty(u.size)
-    z = np.empty(u.size)
-    used = np.zeros((2, n_senders))
-    lam = np.zeros((2, n_senders))
-    mu = np.empty(cap.size)
-    g = np.empty(cap.size)
-    _centre(reduced, s)
-    R = np.zeros(cap.size)
-    for l in range(u.size):
-        R[receiver[l]] += u[l] * s[l]
-    for t in range(groups.shape[0]):
-        row_sums(groups, t, c, s, used[0])
-        row_sums(groups, t, d, s, used[1])
-    gradient(reduced.base + R, step.D_hat, step.G, step.gamma, g)
-    tau = 0.0
-    for l in range(u.size):
-        tau -= g[receiver[l]] * u[l] * s[l]
-    tau = max(tau / u.size, 1e-300)
-    for i in range(cap.size):
-        mu[i] = max(min(tau / (cap[i] - R[i]), -0.5 * g[i]), 1e-300)
-    for t in range(groups.shape[0]):
-        k0, m, l0, n, rows = groups[t]
-        for k in range(m):
-            price = 1e-300
-            for j in range(n):
-                l = l0 + j * m + k
-                value = u[l] * (-g[receiver[l]] - mu[receiver[l]])
-                price = max(price, value / (c[l] + d[l]))
-            price *= _START_PRICE
-            lam[0, k0 + k] = price
-            lam[1, k0 + k] = price if rows == 2 else 0.0
-            for j in range(n):
-                l = l0 + j * m + k
-                z[l] = (c[l] + d[l]) * price - u[l] * (-g[receiver[l]] - mu[receiver[l]])
-    return Point(s, z, 1.0 - used, lam, cap - R, mu)
-
-
-@compiled
-def _centre(reduced: Reduced, s: FloatArray) -> None:
-    """Write a start well inside: every sender uses part of its rows, every receiver part of its room."""
-    groups, receiver, cap = reduced.groups, reduced.receiver, reduced.room
-    u, c, d = reduced.u, reduced.c, reduced.d
-    R = np.zeros(cap.size)
-    for t in range(groups.shape[0]):
-        _, m, l0, n, _ = groups[t]
-        for k in range(m):
-            first = 0.0
-            second = 0.0
-            for j in range(n):
-                first += c[l0 + j * m + k]
-                second += d[l0 + j * m + k]
-            share = 0.7 / max(first, second)
-            for j in range(n):
-                l = l0 + j * m + k
-                s[l] = share
-                R[receiver[l]] += u[l] * share
-    for l in range(u.size):
-        i = receiver[l]
-        if R[i] > 0.8 * cap[i]:
-            s[l] *= 0.8 * cap[i] / R[i]
+def _new_work(reduced: Reduced, n_senders: int) -> _Work:
+    """Room for the iterations on a reduced problem."""
+    n_links = reduced.u.size
+    n_receivers = reduced.room.size
+    n_pairs = n_links + n_senders + n_receivers
+    two_from = n_senders
+    for t in range(reduced.groups.shape[0]):
+        if reduced.groups[t, 4] == 2:
+            n_pairs += reduced.groups[t, 1]
+            two_from = min(two_from, reduced.groups[t, 0])
+    return _Work(
+        np.empty(n_receivers),
+        np.empty((2, n_senders)),
+        np.zeros((2, n_senders)),
+        np.zeros(n_receivers),
+        np.empty(n_receivers),
+        np.empty(n_receivers),
+        np.empty(n_links),
+        new_pairs(n_links, n_senders, n_receivers),
+        new_factors(n_links, n_senders, n_receivers),
+        n_pairs,
+        two_from,
+    )
 
 
 @compiled
 def drop_nonbasic(reduced: Reduced, point: Point, s: FloatArray) -> None:
-    """Set to zero the small s_l that the multipliers say are zero at the optimum.
+    """Set to zero the small s_l that are zero at the optimum, judged by the multipliers.
 
-    An interior point never touches its bounds. But of each product s·z one factor tends to zero and the other does not:
-    where z, relative to what the sender's rows charge for the link, is the larger one, the link carries nothing.
+    An interior point never reaches its bounds. But in each product s·z one factor tends to zero and the other does not.
+    If z, relative to what the sender's rows charge for the link, is larger than s, then the link carries nothing.
     """
     for t in range(reduced.groups.shape[0]):
         k0, m, l0, n, _ = reduced.groups[t]
@@ -172,41 +131,20 @@ def _row_gap(reduced: Reduced, lam: FloatArray, v: FloatArray) -> float:
 
 
 @compiled
-def _step_lengths(
-    rho: FloatArray, own: FloatArray, rho_w: FloatArray, own_w: FloatArray, rho_q: FloatArray, own_q: FloatArray
-) -> tuple[float, float]:
-    """How far the primal and the dual iterate may move and stay strictly inside."""
-    primal, dual = longest(rho, own, 1e-300, 1e-300)
-    primal, dual = longest(rho_w[0], own_w[0], primal, dual)
-    primal, dual = longest(rho_w[1], own_w[1], primal, dual)
-    primal, dual = longest(rho_q, own_q, primal, dual)
-    return min(1.0, _BACK_OFF / primal), min(1.0, _BACK_OFF / dual)
+def _curved(reduced: Reduced, point: Point, work: _Work, rho: Pairs, primal: float, dual: float) -> tuple[float, float]:
+    """Shorten a step where the gradient will not follow its linear model.
 
-
-@compiled
-def _curved(
-    reduced: Reduced,
-    q: FloatArray,
-    rho_q: FloatArray,
-    off_q: FloatArray,
-    R: FloatArray,
-    g: FloatArray,
-    h: FloatArray,
-    rank_one: float,
-    primal: float,
-    dual: float,
-) -> tuple[float, float]:
-    """Hold a step back where the gradient will not follow its linear model.
-
-    A receiver's data may not fall by more than 70 % at once (its term grows like x^(−1/2)), and where the model changes
-    the gradient markedly, primal and dual steps are taken alike, since they share that change.
+    A receiver's data may not fall by more than 70 % at once, since its term grows like x^(−1/2). Where the model
+    changes the gradient by much, primal and dual step get the same length, since both depend on that change.
     """
+    R, g, h = work.R, work.g, work.h
+    rank_one = work.factors.rank[0]
     total = 0.0
     for i in range(R.size):
-        total += (off_q[i] - rho_q[i]) * q[i]
+        total += (work.off_q[i] - rho.q[i]) * point.q[i]
     bend = 0.0
     for i in range(R.size):
-        dR = (off_q[i] - rho_q[i]) * q[i]
+        dR = (work.off_q[i] - rho.q[i]) * point.q[i]
         if dR < 0.0:
             primal = min(primal, 0.7 * (reduced.base[i] + R[i]) / -dR)
         if g[i] < 0.0:
@@ -218,34 +156,30 @@ def _curved(
 
 
 @compiled
-def _slack_steps(
-    y: FloatArray,
-    dR: FloatArray,
-    point: Point,
-    off_w: FloatArray,
-    off_q: FloatArray,
-    two_from: int,
-    rho_w: FloatArray,
-    rho_q: FloatArray,
-) -> None:
-    """Write dw/w = off − y/λ for the senders' rows and dq/q = off − dR/q for the receivers."""
+def _newton_step(reduced: Reduced, point: Point, work: _Work, own: Pairs, rho: Pairs) -> None:
+    """Write the relative step ρ towards the products `own`, with the factors at hand.
+
+    The slacks follow from the factors' small systems: dw/w = off − y/λ for the rows, dq/q = off − dR/q for receivers.
+    """
+    target_rhs(reduced, point, work.factors, work.g, own, work.off_w, work.off_q, work.rhs)
+    direction(reduced, work.factors, work.rhs, rho.s)
+    y, dR = work.factors.y, work.factors.dR
     for k in range(y.shape[1]):
-        rho_w[0, k] = off_w[0, k] - y[0, k] / point.lam[0, k]
-    for k in range(two_from, y.shape[1]):
-        rho_w[1, k] = off_w[1, k] - y[1, k] / point.lam[1, k]
+        rho.w[0, k] = work.off_w[0, k] - y[0, k] / point.lam[0, k]
+    for k in range(work.two_from, y.shape[1]):
+        rho.w[1, k] = work.off_w[1, k] - y[1, k] / point.lam[1, k]
     for i in range(dR.size):
-        rho_q[i] = off_q[i] - dR[i] / point.q[i]
+        rho.q[i] = work.off_q[i] - dR[i] / point.q[i]
 
 
 @compiled
-def _compare_slacks(
-    reduced: Reduced, point: Point, R: FloatArray, used: FloatArray, off_w: FloatArray, off_q: FloatArray
-) -> None:
-    """Recompute R and the rows from s, set wide slacks to what they are, and write the error of the narrow ones.
+def _compare_slacks(reduced: Reduced, point: Point, work: _Work) -> None:
+    """Recompute R and the rows from s, renew the wide slacks, and write the relative errors of the narrow ones.
 
-    Where a constraint binds, 1 − cᵀs is rounding and the slack that followed its own steps is the better number; the
-    difference (relative to the slack) is put into the next right side, so that s comes after.
+    Where a constraint binds, 1 − cᵀs is mostly rounding, and the slack that followed its own steps is more accurate.
+    Their difference, relative to the slack, goes into the next right side, so that s is corrected.
     """
+    R, used = work.R, work.used
     R[:] = 0.0
     for l in range(point.s.size):
         R[reduced.receiver[l]] += reduced.u[l] * point.s[l]
@@ -253,9 +187,9 @@ def _compare_slacks(
         slack = reduced.room[i] - R[i]
         if slack > _WIDE * reduced.room[i]:
             point.q[i] = slack
-            off_q[i] = 0.0
+            work.off_q[i] = 0.0
         else:
-            off_q[i] = (slack - point.q[i]) / point.q[i]
+            work.off_q[i] = (slack - point.q[i]) / point.q[i]
     used[:] = 0.0
     for t in range(reduced.groups.shape[0]):
         row_sums(reduced.groups, t, reduced.c, point.s, used[0])
@@ -266,17 +200,18 @@ def _compare_slacks(
             slack = 1.0 - used[r, k]
             if slack > _WIDE:
                 point.w[r, k] = slack
-                off_w[r, k] = 0.0
+                work.off_w[r, k] = 0.0
             else:
-                off_w[r, k] = (slack - point.w[r, k]) / point.w[r, k]
+                work.off_w[r, k] = (slack - point.w[r, k]) / point.w[r, k]
 
 
 @compiled
-def _gap(reduced: Reduced, point: Point, R: FloatArray, used: FloatArray, g: FloatArray, v: FloatArray) -> float:
-    """The gap of the certificate, with the rows' own multipliers (certificate.py explains it).
+def _gap(reduced: Reduced, point: Point, work: _Work) -> float:
+    """The gap of the certificate, with the rows' own multipliers (`certificate.py` explains it).
 
-    Where s breaks a constraint by rounding, what mending it may cost is added: a broken iterate proves nothing.
+    Where s breaks a constraint by rounding, the gap grows by what the repair may cost.
     """
+    R, used, g, v = work.R, work.used, work.g, work.factors.b
     gap = 0.0
     for i in range(g.size):
         price = min(point.mu[i], -g[i])
@@ -287,6 +222,16 @@ def _gap(reduced: Reduced, point: Point, R: FloatArray, used: FloatArray, g: Flo
         for k in range(used.shape[1]):
             gap += 2.0 * point.lam[r, k] * max(used[r, k] - 1.0, 0.0)
     return gap + _row_gap(reduced, point.lam, v)
+
+
+@compiled
+def _linearise(step: Step, reduced: Reduced, point: Point, work: _Work) -> tuple[float, float]:
+    """Write the products, h and ω at the iterate; returns the mean product and the Hessian's e."""
+    mean = multiply(point, work.products) / work.n_pairs
+    rank_one = curvature(reduced.base + work.R, step.D_hat, step.G, step.gamma, work.h)
+    for i in range(work.h.size):
+        work.factors.omega[i] = work.h[i] + point.mu[i] / point.q[i]
+    return mean, rank_one
 
 
 @compiled
@@ -303,132 +248,50 @@ def iterate(
     """Iterate until the duality gap is below `tolerance` (absolute) or `max_iterations` are done.
 
     Moves `point` in place and keeps the best s and μ seen, with their gap `best`. Returns (iterations, best gap,
-    whether more iterations could help): handed the same point again, it goes on where it was.
+    whether more iterations could help). A further call with the same point continues where this one stopped.
     """
-    n_links = reduced.u.size
-    n_senders = point.lam.shape[1]
-    n_receivers = reduced.room.size
-    s, z, w, lam, q, mu = point
-    products = n_links + n_senders + n_receivers
-    two_from = n_senders
-    for t in range(reduced.groups.shape[0]):
-        if reduced.groups[t, 4] == 2:
-            products += reduced.groups[t, 1]
-            two_from = min(two_from, reduced.groups[t, 0])
-    f = new_factors(n_links, n_senders, n_receivers)
-    R = np.empty(n_receivers)
-    g = np.empty(n_receivers)
-    h = np.empty(n_receivers)
-    used = np.empty((2, n_senders))
-    rhs = np.empty(n_links)
-    # Products, relative steps, relative targets and relative errors of slacks.
-    sz = np.empty(n_links)
-    wl = np.zeros((2, n_senders))
-    qm = np.empty(n_receivers)
-    rho = np.empty(n_links)
-    rho_w = np.zeros((2, n_senders))
-    rho_q = np.empty(n_receivers)
-    own = np.empty(n_links)
-    own_w = np.ones((2, n_senders))
-    own_q = np.empty(n_receivers)
-    off_w = np.zeros((2, n_senders))
-    off_q = np.zeros(n_receivers)
-    try_rho = np.empty(n_links)
-    try_w = np.zeros((2, n_senders))
-    try_q = np.empty(n_receivers)
-    try_own = np.empty(n_links)
-    try_own_w = np.ones((2, n_senders))
-    try_own_q = np.empty(n_receivers)
+    n_links, n_senders, n_receivers = reduced.u.size, point.lam.shape[1], reduced.room.size
+    work = _new_work(reduced, n_senders)
+    rho, trial_rho = new_pairs(n_links, n_senders, n_receivers), new_pairs(n_links, n_senders, n_receivers)
+    own, trial_own = new_pairs(n_links, n_senders, n_receivers), new_pairs(n_links, n_senders, n_receivers)
     stalled = 0
     done = 0
     while True:
-        _compare_slacks(reduced, point, R, used, off_w, off_q)
-        gradient(reduced.base + R, step.D_hat, step.G, step.gamma, g)
-        gap = _gap(reduced, point, R, used, g, f.b)
+        _compare_slacks(reduced, point, work)
+        gradient(reduced.base + work.R, step.D_hat, step.G, step.gamma, work.g)
+        gap = _gap(reduced, point, work)
         if gap < best:
             best = gap
             stalled = 0
-            best_s[:] = s
-            best_mu[:] = mu
+            best_s[:] = point.s
+            best_mu[:] = point.mu
         else:
             stalled += 1
-        # `not (gap > …)` so that a gap that is not a number ends the loop as well.
+        # `not (gap > …)`, so that a gap that is not a number ends the loop as well.
         if not (gap > tolerance) or stalled >= _MAX_STALLED:
             return done, best, False
         if done >= max_iterations:
             return done, best, True
         done += 1
 
-        for l in range(n_links):
-            sz[l] = s[l] * z[l]
-        for r in range(2):
-            for k in range(n_senders):
-                wl[r, k] = w[r, k] * lam[r, k]
-        for i in range(n_receivers):
-            qm[i] = q[i] * mu[i]
-        tau = (sz.sum() + wl.sum() + qm.sum()) / products
-        rank_one = curvature(reduced.base + R, step.D_hat, step.G, step.gamma, h)
-        for i in range(n_receivers):
-            f.omega[i] = h[i] + mu[i] / q[i]
-        factorise(reduced, s, z, w, lam, two_from, rank_one, f)
-
-        # Predictor: aim at zero products.
-        own[:] = 0.0
-        own_w[:] = 0.0
-        own_q[:] = 0.0
-        target_rhs(reduced, f, g, z, own, lam, own_w, off_w, mu, own_q, off_q, rhs)
-        direction(reduced, f, rhs, rho)
-        _slack_steps(f.y, f.dR, point, off_w, off_q, two_from, rho_w, rho_q)
-        low, high = extremes(rho, 0.0, 0.0)
-        low, high = extremes(rho_w[0], low, high)
-        low, high = extremes(rho_w[1], low, high)
-        low, high = extremes(rho_q, low, high)
-        primal = 1.0 / max(1.0, -low)
-        dual = 1.0 / (1.0 + high)
-        predicted = (
-            predicted_sum(sz, rho, primal, dual)
-            + predicted_sum(wl[0], rho_w[0], primal, dual)
-            + predicted_sum(wl[1], rho_w[1], primal, dual)
-            + predicted_sum(qm, rho_q, primal, dual)
-        )
-        ratio = predicted / products / tau
-        # No product needs to fall far below what the tolerance asks: beyond that only digits are lost.
-        target = max(tau * ratio * ratio * ratio, 0.1 * tolerance / products)
-
-        # Corrector: aim at `target`, with the predictor's second-order products taken off.
-        own_w[1, :two_from] = 1.0
-        aim(sz, rho, target, own)
-        aim(wl[0], rho_w[0], target, own_w[0])
-        aim(wl[1, two_from:], rho_w[1, two_from:], target, own_w[1, two_from:])
-        aim(qm, rho_q, target, own_q)
-        target_rhs(reduced, f, g, z, own, lam, own_w, off_w, mu, own_q, off_q, rhs)
-        direction(reduced, f, rhs, rho)
-        _slack_steps(f.y, f.dR, point, off_w, off_q, two_from, rho_w, rho_q)
-        primal, dual = _step_lengths(rho, own, rho_w, own_w, rho_q, own_q)
-
-        # Centrality corrector: where steps are short, one more solve with the same factors lengthens them.
+        mean, rank_one = _linearise(step, reduced, point, work)
+        factorise(reduced, point, work.two_from, rank_one, work.factors)
+        aim_at_zero(own)
+        _newton_step(reduced, point, work, own, rho)
+        # Products far below what the tolerance needs would only lose digits.
+        target = max(affine_target(work.products, rho, mean, work.n_pairs), 0.1 * tolerance / work.n_pairs)
+        aim(work.products, rho, target, work.two_from, own)
+        _newton_step(reduced, point, work, own, rho)
+        primal, dual = step_lengths(rho, own)
         if min(primal, dual) <= 0.9:
-            far = min(1.0, 1.5 * primal + 0.1)
-            far_dual = min(1.0, 1.5 * dual + 0.1)
-            aim_back(sz, rho, own, far, far_dual, target, try_own)
-            aim_back(wl[0], rho_w[0], own_w[0], far, far_dual, target, try_own_w[0])
-            two = slice(two_from, n_senders)
-            aim_back(wl[1, two], rho_w[1, two], own_w[1, two], far, far_dual, target, try_own_w[1, two])
-            aim_back(qm, rho_q, own_q, far, far_dual, target, try_own_q)
-            target_rhs(reduced, f, g, z, try_own, lam, try_own_w, off_w, mu, try_own_q, off_q, rhs)
-            direction(reduced, f, rhs, try_rho)
-            _slack_steps(f.y, f.dR, point, off_w, off_q, two_from, try_w, try_q)
-            far, far_dual = _step_lengths(try_rho, try_own, try_w, try_own_w, try_q, try_own_q)
+            # Centrality corrector: where steps are short, one more solve with the same factors may lengthen them.
+            far, far_dual = min(1.0, 1.5 * primal + 0.1), min(1.0, 1.5 * dual + 0.1)
+            aim_back(work.products, rho, own, far, far_dual, target, work.two_from, trial_own)
+            _newton_step(reduced, point, work, trial_own, trial_rho)
+            far, far_dual = step_lengths(trial_rho, trial_own)
             if far + far_dual >= 1.05 * (primal + dual):
                 primal, dual = far, far_dual
-                rho, try_rho = try_rho, rho
-                rho_w, try_w = try_w, rho_w
-                rho_q, try_q = try_q, rho_q
-                own, try_own = try_own, own
-                own_w, try_own_w = try_own_w, own_w
-                own_q, try_own_q = try_own_q, own_q
-        primal, dual = _curved(reduced, q, rho_q, off_q, R, g, h, rank_one, primal, dual)
-        move(s, z, rho, own, primal, dual)
-        move(w[0], lam[0], rho_w[0], own_w[0], primal, dual)
-        move(w[1], lam[1], rho_w[1], own_w[1], primal, dual)
-        move(q, mu, rho_q, own_q, primal, dual)
+                rho, trial_rho = trial_rho, rho
+                own, trial_own = trial_own, own
+        primal, dual = _curved(reduced, point, work, rho, primal, dual)
+        move(point, rho, own, primal, dual)

@@ -1,17 +1,17 @@
-"""The arrays a step is handed around in; numba compiles named tuples to plain arguments."""
+"""Named tuples of arrays that the kernels pass to each other; numba compiles them to plain arguments."""
 
 from typing import NamedTuple
 
 from solver.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["Reduced", "Step"]
+__all__ = ["Answers", "Packed", "Pairs", "Point", "Reduced", "Step"]
 
 
 class Step(NamedTuple):
-    """One step problem, in the letters of the paper (`solver.problem.StepProblem` has the words).
+    """One step problem in the letters of the paper (`solver.problem.StepProblem` has the words).
 
     Sender k's links are offsets[k]:offsets[k + 1], ascending in `receiver`. Link l turns a fraction Φ_l into
-    a_l·Φ_l useful datapoints at a cost of ψ_l·Φ_l out of B_k.
+    a_l·Φ_l useful datapoints, and ψ_l·Φ_l of the budget B_k is spent on it.
     """
 
     offsets: IntArray
@@ -26,11 +26,43 @@ class Step(NamedTuple):
     gamma: float
 
 
-class Reduced(NamedTuple):
-    """What presolve leaves of a step, laid out for `interior_point` (its docstring explains the layout).
+class Packed(NamedTuple):
+    """Many steps laid end to end.
 
-    `role`, `most`, `free` and `full` are presolve's findings in the original order; `links` maps reduced links
-    to original ones; `room` and `base` are the receivers' caps and data beyond what is pooled.
+    Step j has the links links[j]:links[j + 1] of the arrays in `columns`; likewise for senders and receivers. Its
+    offsets are columns.offsets[senders[j] + j : senders[j + 1] + j + 1], since each step has one more offset than
+    senders, and they count from its first link. The scalars of `columns` are not read: step j has D_hat[j], G[j] and
+    gamma[j]. θ and the ceiling on the data held are those of each receiver.
+    """
+
+    senders: IntArray
+    links: IntArray
+    receivers: IntArray
+    columns: Step
+    D_hat: FloatArray
+    G: FloatArray
+    gamma: FloatArray
+    theta: FloatArray
+    ceiling: FloatArray
+
+
+class Answers(NamedTuple):
+    """The answers to `Packed` steps: Φ of each link, R and μ of each receiver.
+
+    Row j of `figures` is (iterations, term a, term b, gap, violation) of step j.
+    """
+
+    phi: FloatArray
+    R: FloatArray
+    mu: FloatArray
+    figures: FloatArray
+
+
+class Reduced(NamedTuple):
+    """What presolve leaves of a step, in the layout that the docstring of `interior_point` explains.
+
+    `role`, `most`, `free` and `full` are presolve's findings in the original order. `links` maps reduced links to
+    original ones. `room` is what the receivers can take and `base` what they hold, both after the pooled data has come.
     """
 
     role: IntArray
@@ -45,3 +77,25 @@ class Reduced(NamedTuple):
     d: FloatArray
     room: FloatArray
     base: FloatArray
+
+
+class Point(NamedTuple):
+    """An iterate of the interior-point method: complementary pairs s·z of links, w·λ of rows and q·μ of receivers.
+
+    w and λ have the shape (2, senders). If a sender has no second row, its second slack stays 1 and its multiplier 0.
+    """
+
+    s: FloatArray
+    z: FloatArray
+    w: FloatArray
+    lam: FloatArray
+    q: FloatArray
+    mu: FloatArray
+
+
+class Pairs(NamedTuple):
+    """One number for each complementary pair of a `Point`, named after the primal letter of the pair."""
+
+    s: FloatArray
+    w: FloatArray
+    q: FloatArray

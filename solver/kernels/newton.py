@@ -1,4 +1,4 @@
-"""One Newton step of the interior-point method: assembling and solving its linear system.
+"""One Newton step of the interior-point method: it assembles and solves the linear system.
 
 The formulas are those of `interior_point`'s docstring. M is inverted sender by sender (diagonal plus rank one or two),
 so only the S×S matrix K = U M⁻¹ Uᵀ has to be formed and factored.
@@ -11,13 +11,13 @@ import numpy as np
 
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.compile import compiled
-from solver.kernels.layout import Reduced
+from solver.kernels.layout import Pairs, Point, Reduced
 
 __all__ = ["Factors", "direction", "factorise", "new_factors", "row_sums", "target_rhs"]
 
 
 class Factors(NamedTuple):
-    """What a factorisation leaves for the solves that follow, and room to work in.
+    """The results of a factorisation that the solves after it need, and scratch arrays.
 
     `inverse` is s/z, `ai` and `bi` turn a right side into the prices of a sender's rows, E is the Cholesky factor,
     `root` is √ω, `h_one` is (I + ΩK)⁻¹1 and `rank` holds e and 1ᵀK h. The rest is scratch.
@@ -96,7 +96,7 @@ def _factor(E: FloatArray) -> None:
 
 @compiled
 def _solve(E: FloatArray, x: FloatArray) -> None:
-    """Solve with the factor of `_factor`, in place."""
+    """Solve E Eᵀ x = b in place: x holds b, E is the factor that `_factor` wrote."""
     n = x.size
     for i in range(n):
         value = x[i]
@@ -111,90 +111,84 @@ def _solve(E: FloatArray, x: FloatArray) -> None:
 
 
 @compiled
-def _assemble(
-    groups: IntArray,
-    receiver: IntArray,
-    u: FloatArray,
-    c: FloatArray,
-    d: FloatArray,
-    inverse: FloatArray,
-    give: FloatArray,
-    ci: FloatArray,
-    di: FloatArray,
-    ai: FloatArray,
-    bi: FloatArray,
-    scale: FloatArray,
-    K: FloatArray,
-) -> None:
+def _assemble(reduced: Reduced, f: Factors) -> None:
     """Write the row prices' coefficients into `ai` and `bi`, and the lower triangle of K = U M⁻¹ Uᵀ.
 
     With e = s/z and C_k = diag(w/λ, w'/λ') + [c d]ᵀ diag(e) [c d], Woodbury gives
     M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  Given are ci = e·c and di = e·d.
     [ai bi] = diag(e) [c d] C_k⁻¹, so that sums of ai·x and bi·x are the prices C_k⁻¹ [c d]ᵀ diag(e) x of its rows.
     """
+    groups, K = reduced.groups, f.K
     for i in range(K.shape[0]):
         for j in range(i + 1):
             K[i, j] = 0.0
     for t in range(groups.shape[0]):
-        k0, m, l0, n, rows = groups[t]
-        if rows == 2:
-            _assemble_two_rows(groups, t, receiver, u, c, d, inverse, give, ci, di, ai, bi, K)
-            continue
-        for k in range(k0, k0 + m):
-            scale[k] = give[0, k]
-        row_sums(groups, t, ci, c, scale)
-        for k in range(k0, k0 + m):
-            scale[k] = 1.0 / scale[k]
-        for j in range(n):
-            base = l0 + j * m
-            for k in range(m):
-                ai[base + k] = ci[base + k] * scale[k0 + k]
-            for k in range(m):
-                l = base + k
-                # 1 − e·c²/C, the part of link l that its sender's row leaves free.
-                rest = 1.0 - ai[l] * c[l]
-                if rest < 0.5:
-                    # One link dominates its sender: sum the others instead of subtracting it from all.
-                    rest = give[0, k0 + k]
-                    for other in range(n):
-                        if other != j:
-                            rest += ci[l0 + other * m + k] * c[l0 + other * m + k]
-                    rest *= scale[k0 + k]
-                K[receiver[l], receiver[l]] += u[l] * u[l] * inverse[l] * rest
-            for other in range(j):
-                base2 = l0 + other * m
-                for k in range(m):
-                    l = base + k
-                    l2 = base2 + k
-                    K[receiver[l], receiver[l2]] -= u[l] * ai[l] * u[l2] * ci[l2]
+        if groups[t, 4] == 2:
+            _assemble_two_rows(reduced, f, t)
+        else:
+            _assemble_one_row(reduced, f, t)
 
 
 @compiled
-def _assemble_two_rows(
-    groups: IntArray,
-    t: int,
-    receiver: IntArray,
-    u: FloatArray,
-    c: FloatArray,
-    d: FloatArray,
-    inverse: FloatArray,
-    give: FloatArray,
-    ci: FloatArray,
-    di: FloatArray,
-    ai: FloatArray,
-    bi: FloatArray,
-    K: FloatArray,
-) -> None:
+def _assemble_one_row(reduced: Reduced, f: Factors, t: int) -> None:
+    """`_assemble` for a group whose senders have one row."""
+    receiver, u, c = reduced.receiver, reduced.u, reduced.c
+    inverse, give, ci, ai, scale, K = f.inverse, f.give, f.ci, f.ai, f.scale, f.K
+    k0, m, l0, n, _ = reduced.groups[t]
+    for k in range(k0, k0 + m):
+        scale[k] = give[0, k]
+    row_sums(reduced.groups, t, ci, c, scale)
+    for k in range(k0, k0 + m):
+        scale[k] = 1.0 / scale[k]
+    for j in range(n):
+        base = l0 + j * m
+        for k in range(m):
+            ai[base + k] = ci[base + k] * scale[k0 + k]
+        for k in range(m):
+            l = base + k
+            # 1 − e·c²/C, the part of link l that its sender's row leaves free.
+            rest = 1.0 - ai[l] * c[l]
+            if rest < 0.5:
+                # One link dominates its sender: sum the others, since the difference would lose digits.
+                rest = give[0, k0 + k]
+                for other in range(n):
+                    if other != j:
+                        rest += ci[l0 + other * m + k] * c[l0 + other * m + k]
+                rest *= scale[k0 + k]
+            K[receiver[l], receiver[l]] += u[l] * u[l] * inverse[l] * rest
+        for other in range(j):
+            base2 = l0 + other * m
+            for k in range(m):
+                l = base + k
+                l2 = base2 + k
+                K[receiver[l], receiver[l2]] -= u[l] * ai[l] * u[l2] * ci[l2]
+
+
+class _Rows(NamedTuple):
+    """The rows c and d of all links, e = s/z, and e·c and e·d."""
+
+    c: FloatArray
+    d: FloatArray
+    inverse: FloatArray
+    ci: FloatArray
+    di: FloatArray
+
+
+@compiled
+def _assemble_two_rows(reduced: Reduced, f: Factors, t: int) -> None:
     """`_assemble` for a group whose senders have two rows.
 
-    Lagrange's identity writes det C, and each link's e·C⁻¹[c d]ᵀ times det C, in the cross products c_l d_m − c_m d_l:
-    nothing cancels that does not cancel in the problem itself.
+    Lagrange's identity writes det C, and each link's e·C⁻¹[c d]ᵀ times det C, in the cross products c_l d_m − c_m d_l.
+    So no digits cancel that do not cancel in the problem itself.
     """
-    _, m, l0, n, _ = groups[t]
+    receiver, u, c, d = reduced.receiver, reduced.u, reduced.c, reduced.d
+    inverse, give, ci, di, ai, bi, K = f.inverse, f.give, f.ci, f.di, f.ai, f.bi, f.K
+    rows = _Rows(c, d, inverse, ci, di)
+    k0, m, l0, n, _ = reduced.groups[t]
     for k in range(m):
-        give_c = give[0, groups[t, 0] + k]
-        give_d = give[1, groups[t, 0] + k]
-        determinant = _determinant(l0, m, n, k, -1, c, d, inverse, ci, di, give_c, give_d)
+        give_c = give[0, k0 + k]
+        give_d = give[1, k0 + k]
+        determinant = _determinant(rows, l0 + k, m, n, -1, give_c, give_d)
         for j in range(n):
             l = l0 + j * m + k
             along = give_d * c[l]
@@ -208,7 +202,7 @@ def _assemble_two_rows(
             bi[l] = inverse[l] * across / determinant
             rest = 1.0 - ai[l] * c[l] - bi[l] * d[l]
             if rest < 0.5:
-                rest = _determinant(l0, m, n, k, j, c, d, inverse, ci, di, give_c, give_d) / determinant
+                rest = _determinant(rows, l0 + k, m, n, j, give_c, give_d) / determinant
             K[receiver[l], receiver[l]] += u[l] * u[l] * inverse[l] * rest
             for other in range(j):
                 l2 = l0 + other * m + k
@@ -216,32 +210,23 @@ def _assemble_two_rows(
 
 
 @compiled
-def _determinant(
-    l0: int,
-    m: int,
-    n: int,
-    k: int,
-    without: int,
-    c: FloatArray,
-    d: FloatArray,
-    inverse: FloatArray,
-    ci: FloatArray,
-    di: FloatArray,
-    give_c: float,
-    give_d: float,
-) -> float:
-    """Det C_k by Lagrange's identity, with the link in slot `without` left out (−1: none)."""
+def _determinant(rows: _Rows, first: int, m: int, n: int, without: int, give_c: float, give_d: float) -> float:
+    """Det C_k by Lagrange's identity, for the sender with the n links first + j·m.
+
+    Without the link in slot `without`, if that is not −1.
+    """
+    c, d, inverse, ci, di = rows
     cc = 0.0
     dd = 0.0
     crossed = 0.0
     for j in range(n):
-        l = l0 + j * m + k
+        l = first + j * m
         if j != without:
             cc += ci[l] * c[l]
             dd += di[l] * d[l]
             for other in range(j):
                 if other != without:
-                    l2 = l0 + other * m + k
+                    l2 = first + other * m
                     cross = c[l] * d[l2] - c[l2] * d[l]
                     crossed += inverse[l] * inverse[l2] * cross * cross
     return give_c * give_d + give_c * dd + give_d * cc + crossed
@@ -272,35 +257,23 @@ def _take_rows(groups: IntArray, c: FloatArray, d: FloatArray, y: FloatArray, x:
 
 
 @compiled
-def factorise(
-    reduced: Reduced,
-    s: FloatArray,
-    z: FloatArray,
-    w: FloatArray,
-    lam: FloatArray,
-    two_from: int,
-    rank_one: float,
-    f: Factors,
-) -> None:
+def factorise(reduced: Reduced, point: Point, two_from: int, rank_one: float, f: Factors) -> None:
     """Fill the factors for the iterate; f.omega holds ω = h + μ/q already, `rank_one` is the Hessian's e.
 
     Senders from `two_from` on have two rows.
     """
     n_receivers = f.omega.size
-    for l in range(s.size):
-        f.inv_z[l] = 1.0 / z[l]
-        f.inverse[l] = s[l] * f.inv_z[l]
-    for l in range(s.size):
+    for l in range(point.s.size):
+        f.inv_z[l] = 1.0 / point.z[l]
+        f.inverse[l] = point.s[l] * f.inv_z[l]
+    for l in range(point.s.size):
         f.ci[l] = reduced.c[l] * f.inverse[l]
         f.di[l] = reduced.d[l] * f.inverse[l]
     for k in range(f.scale.size):
-        f.give[0, k] = w[0, k] / lam[0, k]
+        f.give[0, k] = point.w[0, k] / point.lam[0, k]
     for k in range(two_from, f.scale.size):
-        f.give[1, k] = w[1, k] / lam[1, k]
-    _assemble(
-        reduced.groups, reduced.receiver, reduced.u, reduced.c, reduced.d,
-        f.inverse, f.give, f.ci, f.di, f.ai, f.bi, f.scale, f.K,
-    )  # fmt: skip
+        f.give[1, k] = point.w[1, k] / point.lam[1, k]
+    _assemble(reduced, f)
     for i in range(n_receivers):
         f.root[i] = math.sqrt(f.omega[i])
         f.h_one[i] = 1.0 / f.root[i]
@@ -310,7 +283,7 @@ def factorise(
             f.K[j, i] = f.K[i, j]
         f.E[i, i] = 1.0 + f.omega[i] * f.K[i, i]
     _factor(f.E)
-    # h = (I + ΩK)⁻¹1 = V E⁻¹ V⁻¹ 1: written so, no large numbers cancel when a cap binds.
+    # h = (I + ΩK)⁻¹1 = V E⁻¹ V⁻¹ 1: in this form no large numbers cancel when a cap binds.
     _solve(f.E, f.h_one)
     ones_K_h = 0.0
     for i in range(n_receivers):
@@ -325,8 +298,8 @@ def factorise(
 def direction(reduced: Reduced, f: Factors, rhs: FloatArray, rho: FloatArray) -> None:
     """Solve (M + UᵀWU) ds = rhs with the factors at hand; writes ρ = ds/s, f.dR = U ds and f.y = (λ/w)·cᵀds.
 
-    The changes of the slacks come from the small systems themselves (dR from p = W dR, cᵀds from C_k), not from sums
-    over ds: when a constraint binds, such a sum loses all its digits to cancellation.
+    The changes of the slacks come from the small systems (dR from p = W dR, cᵀds from C_k). A sum over ds would lose
+    all its digits to cancellation when a constraint binds.
     """
     groups, receiver, u = reduced.groups, reduced.receiver, reduced.u
     b, p = f.b, f.p
@@ -358,25 +331,24 @@ def direction(reduced: Reduced, f: Factors, rhs: FloatArray, rho: FloatArray) ->
 @compiled
 def target_rhs(
     reduced: Reduced,
+    point: Point,
     f: Factors,
     g: FloatArray,
-    z: FloatArray,
-    own: FloatArray,
-    lam: FloatArray,
-    own_w: FloatArray,
+    own: Pairs,
     off_w: FloatArray,
-    mu: FloatArray,
-    own_q: FloatArray,
     off_q: FloatArray,
     rhs: FloatArray,
 ) -> None:
-    """Write rhs_l for the products aimed at: `own` relative to the present ones, `off` the error of a slack over it."""
+    """Write rhs_l for the products aimed at, relative to the present ones (`own`).
+
+    `off_w` and `off_q` are the relative errors of the slacks w and q.
+    """
     p, y = f.p, f.y
     for i in range(g.size):
-        p[i] = g[i] + (own_q[i] - off_q[i]) * mu[i]
+        p[i] = g[i] + (own.q[i] - off_q[i]) * point.mu[i]
     for l in range(rhs.size):
-        rhs[l] = own[l] * z[l] - reduced.u[l] * p[reduced.receiver[l]]
+        rhs[l] = own.s[l] * point.z[l] - reduced.u[l] * p[reduced.receiver[l]]
     for r in range(2):
         for k in range(y.shape[1]):
-            y[r, k] = (own_w[r, k] - off_w[r, k]) * lam[r, k]
+            y[r, k] = (own.w[r, k] - off_w[r, k]) * point.lam[r, k]
     _take_rows(reduced.groups, reduced.c, reduced.d, y, rhs)

@@ -2,7 +2,7 @@
 
 f(R) = G · D_Ŝ / (D_Ŝ + Σ_i x_i) + (γ/S) Σ_i x_i^(−1/2),   x_i = D_i + R_i,   G = ‖∇F̄(t)‖.
 
-The Hessian is diagonal plus rank one: ∇²f = diag(h) + e·11ᵀ, which the interior-point step relies on.
+The Hessian is diagonal plus rank one, ∇²f = diag(h) + e·11ᵀ. The interior-point step relies on that.
 """
 
 import math

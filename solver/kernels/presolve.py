@@ -1,12 +1,12 @@
-"""What can be decided before any iteration.
+"""Presolve: what can be decided before any iteration.
 
 Each rule keeps at least one optimal plan, because the objective falls in every R_i:
 
 1. A link that can carry nothing (Λ = 1, no budget, a full receiver) is dropped.
-2. A sender with a single open link competes with nobody but the receiver's cap, so it sends all it can: its
-   flow is pooled into `free[i]`, the datapoints receiver i gets without touching any shared sender.
-3. A receiver whose pool alone fills its cap is full. Shared senders need not serve it, so their links to it
-   are dropped, which may leave them with a single link: back to rule 2, until nothing changes.
+2. A sender with a single open link sends all it can, since only the receiver's cap limits it. Its flow is pooled
+   into `free[i]`, the datapoints that receiver i gets from such senders.
+3. A receiver whose pool alone fills its cap is full. The other senders need not serve it, so their links to it
+   are dropped. That may leave them with a single link, so rule 2 is applied again, until nothing changes.
 
 What remains are senders with two or more open links, to receivers with room left beyond their pool.
 """

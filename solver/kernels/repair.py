@@ -1,4 +1,4 @@
-"""Scaling fractions back into the constraints."""
+"""Fractions that keep the constraints: scaled down, or handed out link by link."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def spent(first: int, last: int, phi: FloatArray, psi: FloatArray) -> tuple[floa
 def shrink_to_fit(step: Step, phi: FloatArray, R: FloatArray) -> None:
     """Scale fractions down, sender by sender and then receiver by receiver, until all constraints hold.
 
-    Scaling down one side never breaks the other. Writes phi and R.
+    Scaling receivers down cannot break a sender's constraint again. Writes phi and R.
     """
     offsets, receiver, cap = step.offsets, step.receiver, step.cap
     R[:] = 0.0

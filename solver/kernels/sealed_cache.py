@@ -1,7 +1,7 @@
-"""Compiled code from a folder that cannot be written to, as in a container with a read-only root.
+"""Compiled code from a cache folder that cannot be written to, as in a container with a read-only root.
 
-Numba takes a cache folder only if it can write there; refused, it looks elsewhere and compiles everything anew. A
-sealed folder was filled when the image was built: what is in it is loaded, and what is not is compiled each time.
+Numba uses a cache folder only if it can write there. Otherwise it looks elsewhere and compiles everything anew. A
+sealed folder was filled when the image was built. Code that is in it is loaded; other code is compiled in each process.
 """
 
 import os
@@ -14,13 +14,13 @@ __all__ = ["SealedCache", "is_sealed"]
 
 
 def is_sealed(folder: Path) -> bool:
-    """Whether the folder is there, but not for writing."""
+    """Whether the folder exists and cannot be written to."""
     return folder.is_dir() and not os.access(folder, os.W_OK)
 
 
 class _SealedLocator(UserProvidedCacheLocator):  # type: ignore[misc]
     def ensure_cache_path(self) -> None:
-        """The folder is there; that it cannot be written to is no reason to look elsewhere."""
+        """Accept the folder, although it cannot be written to."""
 
 
 class _SealedEntries(CompileResultCacheImpl):  # type: ignore[misc]
@@ -28,9 +28,9 @@ class _SealedEntries(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class SealedCache(FunctionCache):  # type: ignore[misc]
-    """A function's compiled code, read and never written."""
+    """A cache of a function's compiled code that is read and never written."""
 
     _impl_class = _SealedEntries
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Nothing can be kept here."""
+        """Do nothing: the folder cannot be written to."""

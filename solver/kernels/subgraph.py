@@ -1,4 +1,4 @@
-"""The links that matter to a step: from unsampled devices with data into sampled ones, grouped by sender."""
+"""The links of a step problem: from unsampled devices with data to sampled ones, grouped by sender."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def group_by_sender(
         if count[k] > 0:
             senders[row] = k
             offsets[row + 1] = offsets[row] + count[k]
-            # From here on: where the sender's next link goes.
+            # From here on, count[k] is where the sender's next link goes.
             count[k] = offsets[row]
             row += 1
     receiver = np.empty(n_links, np.int64)

@@ -1,0 +1,85 @@
+"""Where the interior-point method starts."""
+
+import numpy as np
+
+from solver.arrays import FloatArray
+from solver.kernels.compile import compiled
+from solver.kernels.layout import Point, Reduced, Step
+from solver.kernels.newton import row_sums
+from solver.kernels.objective import gradient
+
+__all__ = ["starting_point"]
+
+_START_PRICE = 1.5
+
+
+@compiled
+def starting_point(step: Step, reduced: Reduced) -> Point:
+    """A point well inside the constraints, with dual feasible multipliers.
+
+    Each sender's rows are priced above the value of its best link, and z is the difference. The products of the pairs
+    then differ by small factors only, however much values differ among senders and links.
+    """
+    groups, receiver = reduced.groups, reduced.receiver
+    u, c, d, cap = reduced.u, reduced.c, reduced.d, reduced.room
+    n_senders = groups[-1, 0] + groups[-1, 1]
+    s = np.empty(u.size)
+    z = np.empty(u.size)
+    used = np.zeros((2, n_senders))
+    lam = np.zeros((2, n_senders))
+    mu = np.empty(cap.size)
+    g = np.empty(cap.size)
+    _centre(reduced, s)
+    R = np.zeros(cap.size)
+    for l in range(u.size):
+        R[receiver[l]] += u[l] * s[l]
+    for t in range(groups.shape[0]):
+        row_sums(groups, t, c, s, used[0])
+        row_sums(groups, t, d, s, used[1])
+    gradient(reduced.base + R, step.D_hat, step.G, step.gamma, g)
+    tau = 0.0
+    for l in range(u.size):
+        tau -= g[receiver[l]] * u[l] * s[l]
+    tau = max(tau / u.size, 1e-300)
+    for i in range(cap.size):
+        mu[i] = max(min(tau / (cap[i] - R[i]), -0.5 * g[i]), 1e-300)
+    for t in range(groups.shape[0]):
+        k0, m, l0, n, rows = groups[t]
+        for k in range(m):
+            price = 1e-300
+            for j in range(n):
+                l = l0 + j * m + k
+                value = u[l] * (-g[receiver[l]] - mu[receiver[l]])
+                price = max(price, value / (c[l] + d[l]))
+            price *= _START_PRICE
+            lam[0, k0 + k] = price
+            lam[1, k0 + k] = price if rows == 2 else 0.0
+            for j in range(n):
+                l = l0 + j * m + k
+                z[l] = (c[l] + d[l]) * price - u[l] * (-g[receiver[l]] - mu[receiver[l]])
+    return Point(s, z, 1.0 - used, lam, cap - R, mu)
+
+
+@compiled
+def _centre(reduced: Reduced, s: FloatArray) -> None:
+    """Write an s well inside: every sender uses part of its rows, every receiver part of its room."""
+    groups, receiver, cap = reduced.groups, reduced.receiver, reduced.room
+    u, c, d = reduced.u, reduced.c, reduced.d
+    R = np.zeros(cap.size)
+    for t in range(groups.shape[0]):
+        _, m, l0, n, _ = groups[t]
+        for k in range(m):
+            first = 0.0
+            second = 0.0
+            for j in range(n):
+                first += c[l0 + j * m + k]
+                second += d[l0 + j * m + k]
+            share = 0.7 / max(first, second)
+            for j in range(n):
+                l = l0 + j * m + k
+                s[l] = share
+                R[receiver[l]] += u[l] * share
+    for l in range(u.size):
+        i = receiver[l]
+        if R[i] > 0.8 * cap[i]:
+            s[l] *= 0.8 * cap[i] / R[i]
