@@ -30,6 +30,7 @@ $(BIN)/python:
 
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(SERVE_EXTRAS)]'
+	$(BIN)/python -m pip uninstall -q -y setuptools # Python 3.11 puts it into every new environment; nothing here needs it
 	$(COMPILE)
 	@touch $@
 
