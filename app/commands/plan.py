@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from rich.console import Console
 from rich.table import Table
 
+from app.commands.refusals import print_problem
 from app.http.problems import MalformedError, ServiceError
 from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.diagnosis import diagnose
@@ -46,7 +47,7 @@ def plan(
         typer.echo(f"{network}: {error.strerror}", err=True)
         raise typer.Exit(2) from error
     except ServiceError as error:
-        _explain(error, as_json=as_json)
+        print_problem(error.problem().model_dump(exclude_defaults=True), as_json=as_json)
         raise typer.Exit(1) from error
     if as_json:
         typer.echo(answer.__pydantic_serializer__.to_json(answer, exclude_none=True).decode())
@@ -84,18 +85,6 @@ def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, boo
         text = json.dumps({**({"network": content} if bare else content), **options}).encode()
     request = read_model(PlanRequest, text)
     return request.to_domain(Settings()), request.output, request.dry_run
-
-
-def _explain(error: ServiceError, *, as_json: bool) -> None:
-    problem = error.problem()
-    if as_json:
-        typer.echo(problem.model_dump_json(exclude_defaults=True))
-        return
-    typer.echo(f"{problem.title}: {problem.detail}", err=True)
-    for item in problem.errors:
-        typer.echo(f"  {item.pointer or '/'}: {item.detail}", err=True)
-    for one in problem.devices:
-        typer.echo(f"  device {one.device}, step {one.step}: {one.reason}", err=True)
 
 
 def _show(answer: PlanOut) -> None:

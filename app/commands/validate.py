@@ -13,6 +13,7 @@ from rich.table import Table
 
 from app.commands.client import Client, ServiceRefusal
 from app.commands.curves import save_curves
+from app.commands.refusals import print_problem
 from solver.errors import FedsiftError
 
 __all__ = ["validate"]
@@ -44,7 +45,8 @@ def validate(
             save_curves(result, output)
             console.print(f"wrote {output}")
     except ServiceRefusal as refusal:
-        raise _refused(refusal, as_json=as_json) from refusal
+        print_problem(refusal.problem, as_json=as_json)
+        raise typer.Exit(2) from refusal
     except (OSError, FedsiftError) as error:
         console.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
         raise typer.Exit(2) from error
@@ -79,18 +81,6 @@ def _follow(client: Client, place: str, console: Console) -> dict[str, Any]:
             else:
                 bar.update(task, description=event.body["state"])
     return client.get_patiently(place)
-
-
-def _refused(refusal: ServiceRefusal, *, as_json: bool) -> typer.Exit:
-    if as_json:
-        typer.echo(json.dumps(refusal.problem))
-    else:
-        typer.echo(str(refusal), err=True)
-        for item in refusal.problem.get("errors", []):
-            typer.echo(f"  {item['pointer'] or '/'}: {item['detail']}", err=True)
-        for one in refusal.problem.get("devices", []):
-            typer.echo(f"  device {one['device']}, step {one['step']}: {one['reason']}", err=True)
-    return typer.Exit(2)
 
 
 def _show(result: dict[str, Any]) -> None:
