@@ -23,7 +23,7 @@ def train(message: Message, context: Context) -> Message:
     device = int(context.node_config["partition-id"])
     sent = message.content["offloading"]
     rows = zip(sent["source"], sent["datapoints"], strict=True)
-    # A simulated neighbour sends the first so many of its points.
+    # A simulated neighbour sends its first points, as many as the plan says.
     parts = [holding(device), *(holding(source)[: round(datapoints)] for source, datapoints in rows)]
     pixels, labels = split()[0]
     order = np.random.default_rng(int(message.content["config"]["server-round"])).permutation(np.concatenate(parts))
