@@ -122,7 +122,7 @@ def test_symbols_of_the_notation_are_in_the_files_named() -> None:
         columns = [cell.strip() for cell in row.strip("|").split("|")]
         code, files = columns[1], re.findall(r"`([^`]+)`", columns[-1])
         text = "\n".join((ROOT / file).read_text(encoding="utf-8") for file in files)
-        for name in re.findall(r"`([A-Za-z_]+)`", code) if files else ():
+        for name in re.findall(r"`[^`]*?(\w+)\)?`", code) if files else ():
             assert re.search(rf"\b{name}\b", text), f"{name} is not in {files}"
             checked += 1
     assert checked > 40

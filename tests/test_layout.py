@@ -1,0 +1,72 @@
+"""The size of files, functions and folders, and names of modules that a reader could confuse."""
+
+import ast
+from collections import Counter, defaultdict
+
+import pytest
+
+from tests.support.documents import PACKAGES, ROOT, name_of
+
+SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+ALL_PYTHON = [
+    path
+    for folder in (*PACKAGES, "benchmarks", "deploy", "docs", "examples", "tests")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
+# Names of roles: many folders have a module of the same role.
+ROLES = {
+    *("__init__", "__main__", "answer", "base", "command", "errors", "health", "main", "registry", "request"),
+    *("router", "schemas", "service", "store"),
+}
+# Groups of names that stood for different things side by side: of each group one module at most remains.
+CONFUSING = [
+    {"experiment", "experiments"},
+    {"trainer", "training"},
+    {"plans", "planning"},
+    {"scheme", "schemes"},
+    {"informed"},
+    {"probe"},
+]
+
+
+def test_no_file_is_longer_than_450_lines() -> None:
+    long = {name_of(p): n for p in ALL_PYTHON if (n := len(p.read_text(encoding="utf-8").splitlines())) > 450}
+    assert long == {}
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    long = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > 60:
+                    long[f"{name_of(path)}:{node.name}"] = lines
+    assert long == {}
+
+
+def test_no_folder_is_a_crowd() -> None:
+    """Up to 14 modules side by side. The solver is one pipeline: it and its kernels may stay flat (ADR 0040)."""
+    sizes = Counter(path.parent for path in SOURCES if path.stem != "__init__")
+    flat = (ROOT / "solver", ROOT / "solver" / "kernels")
+    assert {name_of(folder): n for folder, n in sizes.items() if n > 14 and folder not in flat} == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_name_stands_for_one_module_of_a_package(package: str) -> None:
+    """Compiled kernels may have the name of the module that they compute for."""
+    places = defaultdict(list)
+    for path in sorted((ROOT / package).rglob("*.py")):
+        if path.stem not in ROLES and path.parent.name != "kernels":
+            places[path.stem].append(name_of(path))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("group", CONFUSING, ids=lambda group: "-".join(sorted(group)))
+def test_names_that_were_confused_do_not_return(group: set[str]) -> None:
+    assert len([name_of(path) for path in SOURCES if path.stem in group]) <= 1
+
+
+def test_all_devices_have_one_name() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    assert "EVERYBODY" not in text or "EVERYONE" not in text
