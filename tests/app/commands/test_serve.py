@@ -62,7 +62,7 @@ def workers_ready(client: httpx.Client, process: "subprocess.Popen[bytes]") -> b
     return answer.status_code == 200 and answer.json()["validations"] == "ok"
 
 
-def wait_until(true: Any, log: Path, seconds: float = 180) -> None:
+def wait_until(true: Any, log: Path, seconds: float = 400) -> None:  # kernels may have to be compiled first
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, log.read_text()[-4000:]
