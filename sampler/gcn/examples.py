@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from solver.errors import InvalidInputError
 from solver.network import Network
 
 __all__ = ["Example", "RankStates", "Trained", "TrainingOptions"]
@@ -64,20 +65,24 @@ class TrainingOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.hidden or min(*self.hidden, self.epochs) < 1:
-            raise ValueError("hidden widths and epochs must be at least 1")
-        if self.learning_rate <= 0 or not 0 < self.validation_share < 1:
-            raise ValueError("learning_rate must be positive and validation_share lie in (0, 1)")
+        if not self.hidden or min(self.hidden) < 1:
+            raise InvalidInputError("hidden", "must be widths of at least 1")
+        if self.epochs < 1:
+            raise InvalidInputError("epochs", "must be at least 1")
+        if self.learning_rate <= 0:
+            raise InvalidInputError("learning_rate", "must be positive")
+        if not 0 < self.validation_share < 1:
+            raise InvalidInputError("validation_share", "must lie in (0, 1)")
 
     def held(self, examples: int) -> int:
         """Return how many of the examples are for validation.
 
         Raises:
-            ValueError: there are fewer than two examples.
+            InvalidInputError: there are fewer than two examples.
         """
         held = max(1, round(self.validation_share * examples))
         if examples - held < 1:
-            raise ValueError(f"training needs at least two examples, there are {examples}")
+            raise InvalidInputError("examples", f"training needs at least two examples, there are {examples}")
         return held
 
 

@@ -46,7 +46,7 @@ def train_rank(states: RankStates, options: TrainingOptions, on_epoch: Callable[
     """Minimise the listwise cross-entropy between target and softmax over the free devices.
 
     Raises:
-        ValueError: fewer than two states.
+        InvalidInputError: there are fewer than two states.
     """
     held = options.held(len(states))
     features, propagation, target, free = (

@@ -57,7 +57,7 @@ def train_scorer(
     """Train from scratch; the same examples and options give the same weights.
 
     Raises:
-        ValueError: fewer than two examples.
+        InvalidInputError: there are fewer than two examples.
     """
     held = options.held(len(examples))
     train, validation = _Batch.of(examples[:-held]), _Batch.of(examples[-held:])

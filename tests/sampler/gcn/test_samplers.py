@@ -18,6 +18,7 @@ from sampler.gcn.rank_training import RankNetwork, train_rank
 from sampler.gcn.sampler import GcnBranch
 from sampler.gcn.score_training import train_scorer
 from sampler.gcn.weights import PAPER_SIZES, Weights, load_weights, read_weights, weights_name
+from solver.errors import InvalidInputError
 from solver.network import Devices, Links, Network
 from solver.schedule import Schedule
 from tests.support.networks import random_devices
@@ -212,10 +213,12 @@ class TestTraining:
             np.testing.assert_array_equal(a, b)
 
     def test_one_example_is_too_few(self) -> None:
-        with pytest.raises(ValueError, match="at least two examples, there are 1"):
+        with pytest.raises(InvalidInputError, match="at least two examples, there are 1"):
             train_scorer(self.examples(1), TrainingOptions())
 
-    @pytest.mark.parametrize("change", [{"hidden": ()}, {"epochs": 0}, {"learning_rate": 0}, {"validation_share": 1}])
+    @pytest.mark.parametrize(
+        "change", [{"hidden": ()}, {"hidden": (0,)}, {"epochs": 0}, {"learning_rate": 0}, {"validation_share": 1}]
+    )
     def test_bad_options_are_refused(self, change: dict[str, object]) -> None:
-        with pytest.raises(ValueError, match="must"):
+        with pytest.raises(InvalidInputError, match=f"{next(iter(change))}: must"):
             TrainingOptions(**change)  # type: ignore[arg-type]
