@@ -22,8 +22,8 @@ def texts() -> list[Path]:
 
 
 def test_one_file_names_the_version() -> None:
-    # What changed from one version to another names both.
-    history = {ROOT / "CHANGELOG.md", ROOT / "docs" / "deployment.md"}
+    # Documents on what changed from one version to the next name both.
+    history = {ROOT / "CHANGELOG.md", ROOT / "docs" / "deployment.md", *(ROOT / "docs" / "adr").glob("*.md")}
     number = re.compile(rf"(?<![\d.]){re.escape(PROJECT['version'])}(?![\d.])")
     found = [path for path in texts() if number.search(path.read_text(encoding="utf-8")) and path not in history]
     assert found == [ROOT / "pyproject.toml"]
