@@ -18,8 +18,8 @@ NEW_PIP := 'pip>=25.1'
 COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test test-browser check format install install-dev lock openapi adr bench-sampler bench-solver bench-fedl \
-  bench-service bench-overload bench-large experiments clean
+.PHONY: help serve test test-browser pictures check format install install-dev lock openapi adr bench-sampler bench-solver \
+  bench-fedl bench-service bench-overload bench-large experiments clean
 
 help: ## Show this list
 	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -52,6 +52,9 @@ test: $(VENV)/.dev ## Run the tests
 # Needs Chromium (Debian: apt-get install chromium). The tests run one after the other: some measure frame rates.
 test-browser: $(VENV)/.dev ## Test the studio in a real browser
 	$(BIN)/python -m pytest tests/browser $(BROWSER_ARGS)
+
+pictures: $(VENV)/.dev ## Take the pictures of the studio in docs/images/ anew (needs Chromium)
+	PYTHONPATH=. $(BIN)/python docs/images/take.py
 
 check: $(VENV)/.dev ## Format, lint, strict types, import contract, tests: what CI runs
 	$(BIN)/ruff format --check .

@@ -1,6 +1,5 @@
 """A real browser on a real server; skipped, visibly, where there is no Chromium."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +7,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.support.server import Server, running_server
-from tests.support.visit import Visit
+from tests.support.visit import CHROMIUM, Visit
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # No name is ever looked up: nothing but this machine can be reached.
 OFFLINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")

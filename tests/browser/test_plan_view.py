@@ -65,14 +65,16 @@ def test_a_plan_appears_and_time_moves_through_it(visit: Visit, shots: Path) -> 
     check_plan(visit.request(), plan)
     expect(visit.page.locator("#panel-plan .facts")).to_contain_text("optimal")
     visit.slide(0)
-    visit.page.wait_for_timeout(150)
+    visit.wait_until_drawn()
+    visit.wait_for_frame()
     assert orange_pixels(visit) > 100
     assert drawn_flows(visit, plan["steps"][3]) < 0.3
     visit.slide(4)
     expect(visit.page.locator("#time-label")).to_contain_text("t = 4 of 10")
     transfers = plan["steps"][3]["transfers"]
     expect(visit.page.locator("#time-label")).to_contain_text(f"{len(transfers['source'])} transfers")
-    visit.page.wait_for_timeout(150)
+    visit.wait_until_drawn()
+    visit.wait_for_frame()
     assert drawn_flows(visit, plan["steps"][3]) > 0.9
     visit.page.screenshot(path=shots / "plan.png")
 

@@ -19,6 +19,9 @@ from app.validations.store import NewPart, NewValidation, ValidationStore
 from app.worker.queue import queue_url
 from fedl_sim.contract import Work
 
+# Longer than anything takes on two busy cores; only a test that fails waits so long.
+PATIENCE = 300.0
+
 WORK: dict[str, Any] = {
     "data_set": "digits",
     "model": None,
@@ -54,7 +57,7 @@ class Crew:
                 process.send_signal(signal.SIGCONT)
                 process.terminate()
         for process in self.processes:
-            process.wait(60)
+            process.wait(PATIENCE)
         self.store.close()
         if kind is not None:
             sys.stdout.writelines(log.read_text()[-4000:] for log in self.folder.glob("worker-*.log"))
@@ -87,17 +90,17 @@ class Crew:
         assert record is not None
         return record
 
-    def wait(self, validation_id: str, seconds: float = 120) -> ValidationRecord:
+    def wait(self, validation_id: str, seconds: float = PATIENCE) -> ValidationRecord:
         self.until(lambda: self.find(validation_id).state not in {"queued", "running"}, seconds)
         return self.find(validation_id)
 
-    def until(self, true: Callable[[], object], seconds: float = 60, *, look: float = 0.05) -> None:
+    def until(self, true: Callable[[], object], seconds: float = PATIENCE, *, look: float = 0.05) -> None:
         deadline = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < deadline, f"not within {seconds} s: {self.validations.counts()}"
             time.sleep(look)
 
-    def until_more_rounds(self, validation_id: str, count: int, seconds: float = 120) -> None:
+    def until_more_rounds(self, validation_id: str, count: int, seconds: float = PATIENCE) -> None:
         """Until so many more rounds are kept, or all of them."""
         before = self.find(validation_id).rounds_done
 

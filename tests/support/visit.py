@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,14 +11,16 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # Two loaded cores are slow; a person would wait as long.
-PATIENCE = 20_000
+PATIENCE = 60_000
 COLOURS = """() => { const m = document.querySelector('#map'); const c = new OffscreenCanvas(m.width, m.height);
   c.getContext('2d').drawImage(m, 0, 0);
   const p = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
   return new Set(p).size; }"""
-DRAWN = """() => { const { drawn, settled } = document.querySelector('#map').dataset;
-  return drawn !== undefined && drawn === settled; }"""
+# Some views hide the drawing: nothing is drawn there, but the layout settles.
+DRAWN = """() => { const map = document.querySelector('#map'); const { drawn, settled } = map.dataset;
+  return settled !== undefined && (drawn === settled || !map.checkVisibility()); }"""
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
@@ -59,6 +62,10 @@ class Visit:
     def wait_until_drawn(self) -> None:
         """Until the layout has settled and the canvas shows it."""
         self.page.wait_for_function(DRAWN)
+
+    def wait_for_frame(self) -> None:
+        """Until what was asked for by now is painted: the second frame begins when the first is done."""
+        self.page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
 
     def drawn_colours(self) -> int:
         """How many different colours the canvas shows."""

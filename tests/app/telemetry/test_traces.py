@@ -61,7 +61,7 @@ def test_a_request_becomes_a_trace_with_its_stages(tmp_path: Path) -> None:
         assert client.post("/v1/plans", json=random_request(1, 10), headers=headers).status_code == 200
         client.get("/v1/runs/run_" + "0" * 32)
         server.process.terminate()  # what is not sent yet is sent at the end
-        server.process.wait(30)
+        server.process.wait(120)
     mine = {span.name: span for span in spans if span.trace_id.hex() == TRACE}
     assert set(mine) == {"POST /v1/plans", "queue", "parse", "sample", "solve", "encode"}
     request = mine.pop("POST /v1/plans")

@@ -40,7 +40,7 @@ def c(working: Server) -> Iterator[httpx.Client]:
 
 
 def wait(client: httpx.Client, place: str) -> dict[str, Any]:
-    for _ in range(1200):
+    for _ in range(3000):
         found: dict[str, Any] = client.get(place).json()
         if found["state"] in {"succeeded", "failed", "cancelled"}:
             return found
@@ -115,7 +115,7 @@ def test_events_tell_all_and_can_be_resumed(c: httpx.Client) -> None:
 def test_partial_curves_and_time_left_while_it_runs_and_a_cancel_that_keeps_them(c: httpx.Client) -> None:
     place = submit(c, aggregations=2000, seeds=[0], schemes=["ours", "heuristic"])
     seen: dict[str, Any] = {}
-    for _ in range(600):
+    for _ in range(3600):
         seen = c.get(place).json()
         if seen["progress"] > 0.002:
             break
@@ -272,7 +272,7 @@ def test_what_is_wrong_is_named(c: httpx.Client, changes: dict[str, Any], pointe
 
 def test_readiness_and_metrics_know_the_queue(c: httpx.Client) -> None:
     wait(c, submit(c, seeds=[0], schemes=["ours"]))
-    deadline = time.monotonic() + 60  # other tests' jobs may be under way
+    deadline = time.monotonic() + 300  # other tests' jobs may be under way
     while "fedsift_validation_queue_depth 0.0" not in c.get("/metrics").text and time.monotonic() < deadline:
         time.sleep(0.2)
     ready = c.get("/readyz").json()
@@ -329,5 +329,5 @@ def test_followers_are_limited_and_sent_away_at_shutdown(tmp_path: Path) -> None
             begin = time.monotonic()
             server.process.terminate()
             assert any("queued" in line for line in lines)
-            assert server.process.wait(20) == 0
-            assert time.monotonic() - begin < 10
+            assert server.process.wait(60) == 0
+            assert time.monotonic() - begin < 30  # the stream itself would go on for minutes

@@ -35,7 +35,7 @@ def test_twenty_kills_change_nothing(crew: Crew) -> None:
             continue
         os.kill(pid, signal.SIGKILL)
         victim = next(process for process in crew.processes if process.pid == pid)
-        victim.wait(10)
+        victim.wait(60)
         kills += 1
         crew.hire(1)
     ended = crew.wait(disturbed)
@@ -60,12 +60,12 @@ def test_a_frozen_worker_is_replaced_and_does_no_harm_when_it_thaws(database_url
         crew.freeze(pid)
         frozen_at = time.monotonic()
         done = crew.find(validation).rounds_done
-        crew.until(lambda: crew.find(validation).rounds_done > done + 2, 40)
+        crew.until(lambda: crew.find(validation).rounds_done > done + 2)
         assert time.monotonic() - frozen_at < 30
         assert crew.at_work(validation) != pid
         os.kill(pid, signal.SIGCONT)
         victim = next(process for process in crew.processes if process.pid == pid)
-        assert victim.wait(30) == 75
+        assert victim.wait(120) == 75
         ended = crew.wait(validation)
         assert ended.state == "succeeded"
         assert crew.begun(validation) <= ended.rounds + 1
@@ -100,7 +100,7 @@ def test_a_worker_that_is_told_to_leave_hands_its_part_over(crew: Crew, signal_n
     validation = crew.submit("ours-offload", aggregations=100)
     crew.until(lambda: crew.find(validation).rounds_done > 3)
     crew.processes[0].send_signal(signal_number)
-    assert crew.processes[0].wait(30) == 0
+    assert crew.processes[0].wait(120) == 0
     done = crew.find(validation).rounds_done
     assert done < 101
     crew.hire(1)

@@ -89,7 +89,7 @@ def test_a_full_database_disk_stops_the_work_until_there_is_room(small_disk: Pat
         for answer in answers:
             if answer.status_code == 202:
                 client.delete(answer.headers["location"])
-        assert crew.wait(validation, 90).state == "succeeded"
+        assert crew.wait(validation).state == "succeeded"
         assert crew.measured(validation) == crew.measured(undisturbed)
         crew.check_events(validation)
 

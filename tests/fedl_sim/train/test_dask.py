@@ -3,6 +3,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -30,16 +31,23 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         for words in commands
     ]
     try:
-        deadline = time.monotonic() + 120
-        while not about.exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
-        yield str(json.loads(about.read_text())["address"])
+        yield address(about)
     finally:
         # Killed: a worker whose scheduler ends first waits for it to come back, and nothing here is worth a farewell.
         for process in processes:
             process.kill()
         for process in processes:
-            process.wait(30)
+            process.wait(120)
+
+
+def address(about: Path) -> str:
+    """Where the scheduler listens; its file is there before it is written."""
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        with suppress(FileNotFoundError, json.JSONDecodeError):
+            return str(json.loads(about.read_text())["address"])
+        time.sleep(0.1)
+    raise AssertionError("the scheduler did not start")
 
 
 def _labelled() -> bool:
@@ -52,7 +60,7 @@ def test_a_dask_cluster_labels_as_this_process_does(tmp_path: Path, tiny: Family
     from distributed import Client
 
     with Client(scheduler, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=120)
+        client.wait_for_workers(2, timeout=300)
     here, there = (LabelFolder(tmp_path / name, tiny) for name in ("here", "there"))
     jobs = here.jobs((2, 3), range(6))
     done = []

@@ -1,0 +1,37 @@
+"""Log lines are JSON objects that carry the request's id."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from app.http.context import begin_request
+from app.telemetry.logs import JsonFormatter
+
+
+def line(**changes: Any) -> dict[str, Any]:
+    values = {"name": "fedsift", "level": logging.WARNING, "pathname": "", "lineno": 0, "args": (), "exc_info": None}
+    record = logging.LogRecord(**{**values, "msg": "said", **changes})
+    record.fields = {"route": "/v1/plans", "status": 200}
+    text = JsonFormatter().format(record)
+    assert "\n" not in text
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def test_a_line_has_its_time_level_process_and_fields() -> None:
+    begin_request("caller-7")
+    found = line(msg="%s over two\nlines", args=("ü",))
+    assert found["time"].endswith("+00:00")
+    assert (found["level"], found["logger"], found["message"]) == ("warning", "fedsift", "ü over two\nlines")
+    assert (found["request_id"], found["route"], found["status"]) == ("caller-7", "/v1/plans", 200)
+    assert found["process"] > 0
+
+
+def test_an_exception_stays_on_its_line() -> None:
+    with pytest.raises(KeyError) as caught:
+        {}["missing"]
+    found = line(exc_info=(caught.type, caught.value, caught.tb))
+    assert found["exception"].startswith("Traceback")
+    assert "KeyError: 'missing'" in found["exception"]
