@@ -1,7 +1,6 @@
 """Seeds as they are typed."""
 
 import pytest
-
 from fedl_sim.seeds import parse_seeds
 
 

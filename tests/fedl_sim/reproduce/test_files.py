@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.files import write_report
+
+from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.study import Report
 from fedl_sim.reproduce.tables import Table
 
