@@ -32,5 +32,7 @@ def fedsift(folder: Path, *arguments: str, **settings: str) -> "subprocess.Compl
 
 def make_key(folder: Path, name: str) -> dict[str, str]:
     """An API key, as `fedsift keys create --json` prints it."""
-    made: dict[str, str] = json.loads(fedsift(folder, "keys", "create", name, "--json").stdout)
+    done = fedsift(folder, "keys", "create", name, "--json")
+    assert done.returncode == 0, done.stderr
+    made: dict[str, str] = json.loads(done.stdout)
     return made

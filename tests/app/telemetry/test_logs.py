@@ -31,7 +31,7 @@ def test_a_line_has_its_time_level_process_and_fields() -> None:
 
 def test_an_exception_stays_on_its_line() -> None:
     with pytest.raises(KeyError) as caught:
-        {}["missing"]
+        json.loads("{}")["missing"]
     found = line(exc_info=(caught.type, caught.value, caught.tb))
     assert found["exception"].startswith("Traceback")
     assert "KeyError: 'missing'" in found["exception"]

@@ -1,7 +1,8 @@
 """Seeds as they are typed."""
 
 import pytest
-from fedl_sim.seeds import parse_seeds
+
+from fedl_sim.terminal import parse_seeds
 
 
 @pytest.mark.parametrize(("text", "seeds"), [("7", (7,)), ("2,0,2", (2, 0, 2)), ("3:6", (3, 4, 5)), (" 1, 2", (1, 2))])
