@@ -162,22 +162,23 @@ def _solve_within(
 ) -> tuple[int, bool]:
     """`solve_step`, looking at the clock every few iterations; returns (iterations, whether it was in time)."""
     mu[:] = 0.0
-    reduced = prepare(step)
-    n_links = reduced.links.size
+    found, reduced = prepare(step)
+    n_links = reduced.u.size
     s = np.empty(n_links)
     if n_links == 0 or attempt_full(reduced, s):
-        finish(step, reduced, s, mu, phi, R)
+        finish(step, found, reduced, s, mu, phi, R)
         return 0, True
     point = starting_point(step, reduced)
     s[:] = point.s
     target = target_gap(step, reduced, tolerance)
     portion = max(1, _LINK_ITERATIONS // n_links)
-    gap, done, more = np.inf, 0, True
+    progress = np.array([np.inf, 0.0])
+    done, more = 0, True
     while more and done < MAX_ITERATIONS:
         if perf_counter() >= deadline:
-            finish(step, reduced, s, mu, phi, R)
+            finish(step, found, reduced, s, mu, phi, R)
             return done, False
-        iterations, gap, more = iterate(step, reduced, point, target, portion, gap, s, mu)
+        iterations, more = iterate(step, reduced, point, target, portion, progress, s, mu)
         done += iterations
-    finish_clean(step, reduced, point, s, target, mu, phi, R)
+    finish_clean(step, found, reduced, point, s, target, mu, phi, R)
     return done, True

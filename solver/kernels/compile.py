@@ -16,7 +16,7 @@ import numba
 
 from solver.kernels.sealed_cache import SealedCache, is_sealed
 
-__all__ = ["compiled", "compiler"]
+__all__ = ["compiled", "compiler", "inlined"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,3 +52,5 @@ def compiler(package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: 
 
 
 compiled = compiler(Path(__file__).parent)
+# For functions that take many arrays and are called in every iteration: a call would count references to each of them.
+inlined = compiler(Path(__file__).parent, inlined=True)

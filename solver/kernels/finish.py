@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from solver.arrays import BoolArray, FloatArray
+from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.kernels.certificate import lower_bound_gap
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, inlined
 from solver.kernels.interior_point import drop_nonbasic
-from solver.kernels.layout import Point, Reduced, Step
+from solver.kernels.layout import Point, Presolved, Reduced, Step
 from solver.kernels.objective import gradient, terms
 from solver.kernels.presolve import POOLED, SHARED
 from solver.kernels.repair import shrink_to_fit, spent
@@ -19,20 +19,20 @@ __all__ = ["finish", "finish_clean"]
 _CLEANUP_COST = 1e-11
 
 
-@compiled
-def _fractions(step: Step, reduced: Reduced, s: FloatArray, phi: FloatArray) -> float:
+@inlined
+def _fractions(step: Step, found: Presolved, reduced: Reduced, s: FloatArray, phi: FloatArray) -> float:
     """Write Φ of the pooled links and of the shared ones that matter, and return the objective at s.
 
     A fraction that improves the objective by a negligible amount becomes an exact zero.
     """
     receiver, a, cap = step.receiver, step.a, step.cap
-    links, u, free = reduced.links, reduced.u, reduced.free
+    links, u, free = found.links, reduced.u, found.free
     for l in range(a.size):
         phi[l] = 0.0
-        if reduced.role[l] == POOLED:
+        if found.role[l] == POOLED:
             i = receiver[l]
             scale = 1.0 if free[i] <= cap[i] else cap[i] / free[i]
-            phi[l] = reduced.most[l] / a[l] * scale
+            phi[l] = found.most[l] / a[l] * scale
     x = reduced.base.copy()
     for m in range(links.size):
         x[receiver[links[m]]] += u[m] * s[m]
@@ -47,8 +47,8 @@ def _fractions(step: Step, reduced: Reduced, s: FloatArray, phi: FloatArray) -> 
     return sampling + statistical
 
 
-@compiled
-def _use_rest(step: Step, reduced: Reduced, R: FloatArray, phi: FloatArray) -> None:
+@inlined
+def _use_rest(step: Step, role: IntArray, R: FloatArray, phi: FloatArray) -> None:
     """Raise Φ by what is left of the senders' shares and budgets and of the receivers' room: more data never hurts."""
     offsets, a, psi = step.offsets, step.a, step.psi
     left = step.cap - R
@@ -58,7 +58,7 @@ def _use_rest(step: Step, reduced: Reduced, R: FloatArray, phi: FloatArray) -> N
         budget = step.B[k] - budget
         for l in range(offsets[k], offsets[k + 1]):
             # Only links that carry something already; the others would get small fractions again.
-            if reduced.role[l] == SHARED and phi[l] > 0.0 and share > 0.0:
+            if role[l] == SHARED and phi[l] > 0.0 and share > 0.0:
                 i = step.receiver[l]
                 more = min(share, left[i] / a[l])
                 if psi[l] > 0.0:
@@ -70,15 +70,17 @@ def _use_rest(step: Step, reduced: Reduced, R: FloatArray, phi: FloatArray) -> N
 
 
 @compiled
-def finish(step: Step, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: FloatArray, R: FloatArray) -> float:
+def finish(
+    step: Step, found: Presolved, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: FloatArray, R: FloatArray
+) -> float:
     """Turn the reduced iterate into fractions Φ and certify them; writes phi, R and mu.
 
     Returns how far the objective can lie above the optimum.
     """
-    objective = _fractions(step, reduced, s, phi)
+    objective = _fractions(step, found, reduced, s, phi)
     # Rounding may have left the iterate a little outside the constraints.
     shrink_to_fit(step, phi, R)
-    _use_rest(step, reduced, R, phi)
+    _use_rest(step, found.role, R, phi)
     R[:] = 0.0
     for l in range(phi.size):
         R[step.receiver[l]] += step.a[l] * phi[l]
@@ -86,9 +88,9 @@ def finish(step: Step, reduced: Reduced, s: FloatArray, mu: FloatArray, phi: Flo
     gradient(step.data + R, step.D_hat, step.G, step.gamma, g)
     for i in range(R.size):
         # Where the room was cut down to what could arrive, the cap itself has no price.
-        if not reduced.full[i] and reduced.room[i] < step.cap[i] - reduced.free[i]:
+        if not found.full[i] and reduced.room[i] < step.cap[i] - found.free[i]:
             mu[i] = 0.0
-    return _best_gap(step, reduced.full, R, g, mu, 1e-10 * objective / R.size)
+    return _best_gap(step, found.full, R, g, mu, 1e-10 * objective / R.size)
 
 
 @compiled
@@ -123,6 +125,7 @@ def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: Flo
 @compiled
 def finish_clean(
     step: Step,
+    found: Presolved,
     reduced: Reduced,
     point: Point,
     s: FloatArray,
@@ -135,8 +138,8 @@ def finish_clean(
     clean = s.copy()
     drop_nonbasic(reduced, point, clean)
     prices = mu.copy()
-    gap = finish(step, reduced, clean, mu, phi, R)
+    gap = finish(step, found, reduced, clean, mu, phi, R)
     if gap > target:
         mu[:] = prices
-        gap = finish(step, reduced, s, mu, phi, R)
+        gap = finish(step, found, reduced, s, mu, phi, R)
     return gap

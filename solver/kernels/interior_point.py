@@ -30,16 +30,14 @@ also at a time limit. The method is Mehrotra's predictor–corrector (SIAM J. Op
 centrality correctors (Comput. Optim. Appl. 6, 1996) while steps are short, since they reuse the factors.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, inlined
 from solver.kernels.layout import Pairs, Point, Reduced, Step
 from solver.kernels.newton import Factors, direction, factorise, new_factors, row_sums, target_rhs
 from solver.kernels.objective import curvature, gradient
-from solver.kernels.pairs import affine_target, aim, aim_at_zero, aim_back, move, multiply, new_pairs, step_lengths
+from solver.kernels.pairs import affine_target, aim, aim_back, as_pairs, move, multiply, step_lengths
 
 __all__ = ["drop_nonbasic", "iterate"]
 
@@ -48,50 +46,39 @@ _MAX_STALLED = 15
 _WIDE = 1e-6
 
 
-class _Work(NamedTuple):
-    """Arrays that the iterations reuse.
-
-    R and `used` are what the receivers get and what the senders' rows add up to; `off_w` and `off_q` are the relative
-    errors of the slacks. g and h are the gradient and the diagonal part of the Hessian. `n_pairs` counts the
-    complementary pairs, and senders from `two_from` on have two rows.
-    """
-
-    R: FloatArray
-    used: FloatArray
-    off_w: FloatArray
-    off_q: FloatArray
-    g: FloatArray
-    h: FloatArray
-    rhs: FloatArray
-    products: Pairs
-    factors: Factors
-    n_pairs: int
-    two_from: int
-
-
 @compiled
-def _new_work(reduced: Reduced, n_senders: int) -> _Work:
-    """Room for the iterations on a reduced problem."""
-    n_links = reduced.u.size
-    n_receivers = reduced.room.size
-    n_pairs = n_links + n_senders + n_receivers
+def _count(reduced: Reduced, n_senders: int) -> tuple[int, int]:
+    """How many complementary pairs there are, and the first sender with two rows."""
+    n_pairs = reduced.u.size + n_senders + reduced.room.size
     two_from = n_senders
     for t in range(reduced.groups.shape[0]):
         if reduced.groups[t, 4] == 2:
             n_pairs += reduced.groups[t, 1]
             two_from = min(two_from, reduced.groups[t, 0])
-    return _Work(
-        np.empty(n_receivers),
-        np.empty((2, n_senders)),
-        np.zeros((2, n_senders)),
-        np.zeros(n_receivers),
-        np.empty(n_receivers),
-        np.empty(n_receivers),
-        np.empty(n_links),
-        new_pairs(n_links, n_senders, n_receivers),
-        new_factors(n_links, n_senders, n_receivers),
-        n_pairs,
-        two_from,
+    return n_pairs, two_from
+
+
+@compiled
+def _new_vectors(
+    n_senders: int, n_receivers: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Room for R, x, g, h and the relative errors of q; for the sums of the rows and the relative errors of w."""
+    receivers = np.zeros((5, n_receivers))
+    rows = np.zeros((2, 2, n_senders))
+    return receivers[0], receivers[1], receivers[2], receivers[3], receivers[4], rows[0], rows[1]
+
+
+@compiled
+def _new_steps(point: Point) -> tuple[FloatArray, Pairs, Pairs, Pairs, Pairs]:
+    """Room for the products of the pairs, and for two relative steps with the products that they aim at."""
+    n_links, n_senders, n_receivers = point.s.size, point.lam.shape[1], point.q.size
+    flat = np.zeros((5, point.primal.size))
+    return (
+        flat[0],
+        as_pairs(flat[1], n_links, n_senders, n_receivers),
+        as_pairs(flat[2], n_links, n_senders, n_receivers),
+        as_pairs(flat[3], n_links, n_senders, n_receivers),
+        as_pairs(flat[4], n_links, n_senders, n_receivers),
     )
 
 
@@ -130,23 +117,31 @@ def _row_gap(reduced: Reduced, lam: FloatArray, v: FloatArray) -> float:
     return total
 
 
-@compiled
-def _curved(reduced: Reduced, point: Point, work: _Work, rho: Pairs, primal: float, dual: float) -> tuple[float, float]:
+@inlined
+def _curved(
+    x: FloatArray,
+    q: FloatArray,
+    off_q: FloatArray,
+    rho_q: FloatArray,
+    g: FloatArray,
+    h: FloatArray,
+    rank_one: float,
+    primal: float,
+    dual: float,
+) -> tuple[float, float]:
     """Shorten a step where the gradient will not follow its linear model.
 
     A receiver's data may not fall by more than 70 % at once, since its term grows like x^(−1/2). Where the model
     changes the gradient by much, primal and dual step get the same length, since both depend on that change.
     """
-    R, g, h = work.R, work.g, work.h
-    rank_one = work.factors.rank[0]
     total = 0.0
-    for i in range(R.size):
-        total += (work.off_q[i] - rho.q[i]) * point.q[i]
+    for i in range(x.size):
+        total += (off_q[i] - rho_q[i]) * q[i]
     bend = 0.0
-    for i in range(R.size):
-        dR = (work.off_q[i] - rho.q[i]) * point.q[i]
+    for i in range(x.size):
+        dR = (off_q[i] - rho_q[i]) * q[i]
         if dR < 0.0:
-            primal = min(primal, 0.7 * (reduced.base[i] + R[i]) / -dR)
+            primal = min(primal, 0.7 * x[i] / -dR)
         if g[i] < 0.0:
             bend = max(bend, abs(h[i] * dR + rank_one * total) / -g[i])
     if bend * max(primal, dual) > 0.1:
@@ -155,41 +150,59 @@ def _curved(reduced: Reduced, point: Point, work: _Work, rho: Pairs, primal: flo
     return primal, dual
 
 
-@compiled
-def _newton_step(reduced: Reduced, point: Point, work: _Work, own: Pairs, rho: Pairs) -> None:
+@inlined
+def _newton_step(
+    reduced: Reduced,
+    point: Point,
+    f: Factors,
+    g: FloatArray,
+    own: Pairs,
+    off_w: FloatArray,
+    off_q: FloatArray,
+    two_from: int,
+    rho: Pairs,
+) -> None:
     """Write the relative step ρ towards the products `own`, with the factors at hand.
 
     The slacks follow from the factors' small systems: dw/w = off − y/λ for the rows, dq/q = off − dR/q for receivers.
     """
-    target_rhs(reduced, point, work.factors, work.g, own, work.off_w, work.off_q, work.rhs)
-    direction(reduced, work.factors, work.rhs, rho.s)
-    y, dR = work.factors.y, work.factors.dR
+    target_rhs(reduced, point, f, g, own, off_w, off_q)
+    direction(reduced, f, rho.s)
+    y = f.y
     for k in range(y.shape[1]):
-        rho.w[0, k] = work.off_w[0, k] - y[0, k] / point.lam[0, k]
-    for k in range(work.two_from, y.shape[1]):
-        rho.w[1, k] = work.off_w[1, k] - y[1, k] / point.lam[1, k]
-    for i in range(dR.size):
-        rho.q[i] = work.off_q[i] - dR[i] / point.q[i]
+        rho.w[0, k] = off_w[0, k] - y[0, k] / point.lam[0, k]
+    for k in range(two_from, y.shape[1]):
+        rho.w[1, k] = off_w[1, k] - y[1, k] / point.lam[1, k]
+    for i in range(f.dR.size):
+        rho.q[i] = off_q[i] - f.dR[i] / point.q[i]
 
 
-@compiled
-def _compare_slacks(reduced: Reduced, point: Point, work: _Work) -> None:
-    """Recompute R and the rows from s, renew the wide slacks, and write the relative errors of the narrow ones.
+@inlined
+def _compare_slacks(
+    reduced: Reduced,
+    point: Point,
+    R: FloatArray,
+    x: FloatArray,
+    used: FloatArray,
+    off_w: FloatArray,
+    off_q: FloatArray,
+) -> None:
+    """Recompute R, x = base + R and the rows from s; renew wide slacks, write the relative errors of narrow ones.
 
     Where a constraint binds, 1 − cᵀs is mostly rounding, and the slack that followed its own steps is more accurate.
     Their difference, relative to the slack, goes into the next right side, so that s is corrected.
     """
-    R, used = work.R, work.used
     R[:] = 0.0
     for l in range(point.s.size):
         R[reduced.receiver[l]] += reduced.u[l] * point.s[l]
     for i in range(R.size):
+        x[i] = reduced.base[i] + R[i]
         slack = reduced.room[i] - R[i]
         if slack > _WIDE * reduced.room[i]:
             point.q[i] = slack
-            work.off_q[i] = 0.0
+            off_q[i] = 0.0
         else:
-            work.off_q[i] = (slack - point.q[i]) / point.q[i]
+            off_q[i] = (slack - point.q[i]) / point.q[i]
     used[:] = 0.0
     for t in range(reduced.groups.shape[0]):
         row_sums(reduced.groups, t, reduced.c, point.s, used[0])
@@ -200,18 +213,17 @@ def _compare_slacks(reduced: Reduced, point: Point, work: _Work) -> None:
             slack = 1.0 - used[r, k]
             if slack > _WIDE:
                 point.w[r, k] = slack
-                work.off_w[r, k] = 0.0
+                off_w[r, k] = 0.0
             else:
-                work.off_w[r, k] = (slack - point.w[r, k]) / point.w[r, k]
+                off_w[r, k] = (slack - point.w[r, k]) / point.w[r, k]
 
 
-@compiled
-def _gap(reduced: Reduced, point: Point, work: _Work) -> float:
+@inlined
+def _gap(reduced: Reduced, point: Point, R: FloatArray, used: FloatArray, g: FloatArray, v: FloatArray) -> float:
     """The gap of the certificate, with the rows' own multipliers (`certificate.py` explains it).
 
     Where s breaks a constraint by rounding, the gap grows by what the repair may cost.
     """
-    R, used, g, v = work.R, work.used, work.g, work.factors.b
     gap = 0.0
     for i in range(g.size):
         price = min(point.mu[i], -g[i])
@@ -225,73 +237,61 @@ def _gap(reduced: Reduced, point: Point, work: _Work) -> float:
 
 
 @compiled
-def _linearise(step: Step, reduced: Reduced, point: Point, work: _Work) -> tuple[float, float]:
-    """Write the products, h and ω at the iterate; returns the mean product and the Hessian's e."""
-    mean = multiply(point, work.products) / work.n_pairs
-    rank_one = curvature(reduced.base + work.R, step.D_hat, step.G, step.gamma, work.h)
-    for i in range(work.h.size):
-        work.factors.omega[i] = work.h[i] + point.mu[i] / point.q[i]
-    return mean, rank_one
-
-
-@compiled
 def iterate(
     step: Step,
     reduced: Reduced,
     point: Point,
     tolerance: float,
     max_iterations: int,
-    best: float,
+    progress: FloatArray,
     best_s: FloatArray,
     best_mu: FloatArray,
-) -> tuple[int, float, bool]:
+) -> tuple[int, bool]:
     """Iterate until the duality gap is below `tolerance` (absolute) or `max_iterations` are done.
 
-    Moves `point` in place and keeps the best s and μ seen, with their gap `best`. Returns (iterations, best gap,
-    whether more iterations could help). A further call with the same point continues where this one stopped.
+    Moves `point` in place and keeps the best s and μ seen. `progress` is their gap and the iterations without a better
+    one, (∞, 0) at first. Returns (iterations, whether more could help); another call continues where this one stopped.
     """
-    n_links, n_senders, n_receivers = reduced.u.size, point.lam.shape[1], reduced.room.size
-    work = _new_work(reduced, n_senders)
-    rho, trial_rho = new_pairs(n_links, n_senders, n_receivers), new_pairs(n_links, n_senders, n_receivers)
-    own, trial_own = new_pairs(n_links, n_senders, n_receivers), new_pairs(n_links, n_senders, n_receivers)
-    stalled = 0
+    n_senders, n_receivers = point.lam.shape[1], reduced.room.size
+    n_pairs, two_from = _count(reduced, n_senders)
+    missing = (point.primal.size - n_senders, point.primal.size - n_senders + two_from)
+    R, x, g, h, off_q, used, off_w = _new_vectors(n_senders, n_receivers)
+    f = new_factors(reduced.u.size, n_senders, n_receivers)
+    products, rho, trial_rho, own, trial_own = _new_steps(point)
     done = 0
     while True:
-        _compare_slacks(reduced, point, work)
-        gradient(reduced.base + work.R, step.D_hat, step.G, step.gamma, work.g)
-        gap = _gap(reduced, point, work)
-        if gap < best:
-            best = gap
-            stalled = 0
-            best_s[:] = point.s
-            best_mu[:] = point.mu
-        else:
-            stalled += 1
-        # `not (gap > …)`, so that a gap that is not a number ends the loop as well.
-        if not (gap > tolerance) or stalled >= _MAX_STALLED:
-            return done, best, False
-        if done >= max_iterations:
-            return done, best, True
+        _compare_slacks(reduced, point, R, x, used, off_w, off_q)
+        gradient(x, step.D_hat, step.G, step.gamma, g)
+        gap = _gap(reduced, point, R, used, g, f.b)
+        progress[1] += 1
+        if gap < progress[0]:
+            progress[0], progress[1] = gap, 0
+            best_s[:], best_mu[:] = point.s, point.mu
+        # A gap that is not a number ends the loop as well.
+        unfinished = gap > tolerance and progress[1] < _MAX_STALLED
+        if not unfinished or done >= max_iterations:
+            progress[1] -= 1  # the next call looks at this iterate once more
+            return done, unfinished
         done += 1
-
-        mean, rank_one = _linearise(step, reduced, point, work)
-        factorise(reduced, point, work.two_from, rank_one, work.factors)
-        aim_at_zero(own)
-        _newton_step(reduced, point, work, own, rho)
+        mean = multiply(point.primal, point.dual, products) / n_pairs
+        rank_one = curvature(x, step.D_hat, step.G, step.gamma, h)
+        factorise(reduced, point, two_from, h, rank_one, f)
+        own.flat[:] = 0.0
+        _newton_step(reduced, point, f, g, own, off_w, off_q, two_from, rho)
         # Products far below what the tolerance needs would only lose digits.
-        target = max(affine_target(work.products, rho, mean, work.n_pairs), 0.1 * tolerance / work.n_pairs)
-        aim(work.products, rho, target, work.two_from, own)
-        _newton_step(reduced, point, work, own, rho)
-        primal, dual = step_lengths(rho, own)
+        target = max(affine_target(products, rho.flat, mean, n_pairs), 0.1 * tolerance / n_pairs)
+        aim(products, rho.flat, target, missing, own.flat)
+        _newton_step(reduced, point, f, g, own, off_w, off_q, two_from, rho)
+        primal, dual = step_lengths(rho.flat, own.flat)
         if min(primal, dual) <= 0.9:
             # Centrality corrector: where steps are short, one more solve with the same factors may lengthen them.
             far, far_dual = min(1.0, 1.5 * primal + 0.1), min(1.0, 1.5 * dual + 0.1)
-            aim_back(work.products, rho, own, far, far_dual, target, work.two_from, trial_own)
-            _newton_step(reduced, point, work, trial_own, trial_rho)
-            far, far_dual = step_lengths(trial_rho, trial_own)
+            aim_back(products, rho.flat, own.flat, far, far_dual, target, missing, trial_own.flat)
+            _newton_step(reduced, point, f, g, trial_own, off_w, off_q, two_from, trial_rho)
+            far, far_dual = step_lengths(trial_rho.flat, trial_own.flat)
             if far + far_dual >= 1.05 * (primal + dual):
                 primal, dual = far, far_dual
                 rho, trial_rho = trial_rho, rho
                 own, trial_own = trial_own, own
-        primal, dual = _curved(reduced, point, work, rho, primal, dual)
-        move(point, rho, own, primal, dual)
+        primal, dual = _curved(x, point.q, off_q, rho.q, g, h, rank_one, primal, dual)
+        move(point.primal, point.dual, rho.flat, own.flat, primal, dual)

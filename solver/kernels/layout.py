@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from solver.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["Answers", "Packed", "Pairs", "Point", "Reduced", "Step"]
+__all__ = ["Answers", "Packed", "Pairs", "Point", "Presolved", "Reduced", "Step"]
 
 
 class Step(NamedTuple):
@@ -58,18 +58,23 @@ class Answers(NamedTuple):
     figures: FloatArray
 
 
-class Reduced(NamedTuple):
-    """What presolve leaves of a step, in the layout that the docstring of `interior_point` explains.
-
-    `role`, `most`, `free` and `full` are presolve's findings in the original order. `links` maps reduced links to
-    original ones. `room` is what the receivers can take and `base` what they hold, both after the pooled data has come.
-    """
+class Presolved(NamedTuple):
+    """What presolve found, in the order of the step. `links` maps the links of `Reduced` to those of the step."""
 
     role: IntArray
     most: FloatArray
     free: FloatArray
     full: BoolArray
     links: IntArray
+
+
+class Reduced(NamedTuple):
+    """What presolve leaves of a step, in the layout that the docstring of `interior_point` explains.
+
+    `room` is what the receivers can take and `base` what they hold, both after the pooled data has come. The tuple has
+    only what every iteration reads: a call counts references to each of its arrays.
+    """
+
     groups: IntArray
     receiver: IntArray
     u: FloatArray
@@ -83,8 +88,11 @@ class Point(NamedTuple):
     """An iterate of the interior-point method: complementary pairs s·z of links, w·λ of rows and q·μ of receivers.
 
     w and λ have the shape (2, senders). If a sender has no second row, its second slack stays 1 and its multiplier 0.
+    `primal` and `dual` are all of them in one array each, laid out as in `Pairs`.
     """
 
+    primal: FloatArray
+    dual: FloatArray
     s: FloatArray
     z: FloatArray
     w: FloatArray
@@ -94,8 +102,12 @@ class Point(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """One number for each complementary pair of a `Point`, named after the primal letter of the pair."""
+    """One number for each complementary pair of a `Point`, named after the primal letter of the pair.
 
+    `flat` is all of them in one array: receivers, links, first rows, second rows.
+    """
+
+    flat: FloatArray
     s: FloatArray
     w: FloatArray
     q: FloatArray

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, inlined
 from solver.kernels.layout import Pairs, Point, Reduced
 
 __all__ = ["Factors", "direction", "factorise", "new_factors", "row_sums", "target_rhs"]
@@ -41,30 +41,35 @@ class Factors(NamedTuple):
     p: FloatArray
     y: FloatArray
     dR: FloatArray
+    rhs: FloatArray
 
 
 @compiled
 def new_factors(n_links: int, n_senders: int, n_receivers: int) -> Factors:
-    """Room for the factors of problems of this size."""
+    """Room for the factors of problems of this size, in few blocks: in small problems each allocation would show."""
+    links = np.zeros((7, n_links))
+    receivers = np.empty((6, n_receivers))
+    squares = np.empty((2, n_receivers, n_receivers))
     return Factors(
-        np.empty(n_links),
-        np.empty(n_links),
-        np.empty(n_links),
-        np.empty(n_links),
-        np.empty(n_links),
-        np.zeros(n_links),
+        links[0],
+        links[1],
+        links[2],
+        links[3],
+        links[4],
+        links[5],
         np.ones((2, n_senders)),
         np.empty(n_senders),
-        np.empty((n_receivers, n_receivers)),
-        np.empty((n_receivers, n_receivers)),
-        np.empty(n_receivers),
-        np.empty(n_receivers),
-        np.empty(n_receivers),
+        squares[0],
+        squares[1],
+        receivers[0],
+        receivers[1],
+        receivers[2],
         np.empty(2),
-        np.empty(n_receivers),
-        np.empty(n_receivers),
+        receivers[3],
+        receivers[4],
         np.zeros((2, n_senders)),
-        np.empty(n_receivers),
+        receivers[5],
+        links[6],
     )
 
 
@@ -110,7 +115,7 @@ def _solve(E: FloatArray, x: FloatArray) -> None:
         x[i] = value / E[i, i]
 
 
-@compiled
+@inlined
 def _assemble(reduced: Reduced, f: Factors) -> None:
     """Write the row prices' coefficients into `ai` and `bi`, and the lower triangle of K = U M⁻¹ Uᵀ.
 
@@ -129,7 +134,7 @@ def _assemble(reduced: Reduced, f: Factors) -> None:
             _assemble_one_row(reduced, f, t)
 
 
-@compiled
+@inlined
 def _assemble_one_row(reduced: Reduced, f: Factors, t: int) -> None:
     """`_assemble` for a group whose senders have one row."""
     receiver, u, c = reduced.receiver, reduced.u, reduced.c
@@ -174,7 +179,7 @@ class _Rows(NamedTuple):
     di: FloatArray
 
 
-@compiled
+@inlined
 def _assemble_two_rows(reduced: Reduced, f: Factors, t: int) -> None:
     """`_assemble` for a group whose senders have two rows.
 
@@ -209,7 +214,7 @@ def _assemble_two_rows(reduced: Reduced, f: Factors, t: int) -> None:
                 K[receiver[l], receiver[l2]] -= u[l] * u[l2] * (ai[l] * ci[l2] + bi[l] * di[l2])
 
 
-@compiled
+@inlined
 def _determinant(rows: _Rows, first: int, m: int, n: int, without: int, give_c: float, give_d: float) -> float:
     """Det C_k by Lagrange's identity, for the sender with the n links first + j·m.
 
@@ -257,8 +262,8 @@ def _take_rows(groups: IntArray, c: FloatArray, d: FloatArray, y: FloatArray, x:
 
 
 @compiled
-def factorise(reduced: Reduced, point: Point, two_from: int, rank_one: float, f: Factors) -> None:
-    """Fill the factors for the iterate; f.omega holds ω = h + μ/q already, `rank_one` is the Hessian's e.
+def factorise(reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank_one: float, f: Factors) -> None:
+    """Fill the factors for the iterate; h and `rank_one` are the diagonal and the rank-one part e of the Hessian.
 
     Senders from `two_from` on have two rows.
     """
@@ -275,6 +280,7 @@ def factorise(reduced: Reduced, point: Point, two_from: int, rank_one: float, f:
         f.give[1, k] = point.w[1, k] / point.lam[1, k]
     _assemble(reduced, f)
     for i in range(n_receivers):
+        f.omega[i] = h[i] + point.mu[i] / point.q[i]
         f.root[i] = math.sqrt(f.omega[i])
         f.h_one[i] = 1.0 / f.root[i]
     for i in range(n_receivers):
@@ -295,14 +301,14 @@ def factorise(reduced: Reduced, point: Point, two_from: int, rank_one: float, f:
 
 
 @compiled
-def direction(reduced: Reduced, f: Factors, rhs: FloatArray, rho: FloatArray) -> None:
-    """Solve (M + UᵀWU) ds = rhs with the factors at hand; writes ρ = ds/s, f.dR = U ds and f.y = (λ/w)·cᵀds.
+def direction(reduced: Reduced, f: Factors, rho: FloatArray) -> None:
+    """Solve (M + UᵀWU) ds = f.rhs with the factors at hand; writes ρ = ds/s, f.dR = U ds and f.y = (λ/w)·cᵀds.
 
     The changes of the slacks come from the small systems (dR from p = W dR, cᵀds from C_k). A sum over ds would lose
     all its digits to cancellation when a constraint binds.
     """
     groups, receiver, u = reduced.groups, reduced.receiver, reduced.u
-    b, p = f.b, f.p
+    b, p, rhs = f.b, f.p, f.rhs
     _row_prices(groups, f.ai, f.bi, rhs, f.y)
     rho[:] = rhs
     _take_rows(groups, reduced.c, reduced.d, f.y, rho)
@@ -328,7 +334,7 @@ def direction(reduced: Reduced, f: Factors, rhs: FloatArray, rho: FloatArray) ->
         rho[l] *= f.inv_z[l]
 
 
-@compiled
+@inlined
 def target_rhs(
     reduced: Reduced,
     point: Point,
@@ -337,13 +343,12 @@ def target_rhs(
     own: Pairs,
     off_w: FloatArray,
     off_q: FloatArray,
-    rhs: FloatArray,
 ) -> None:
-    """Write rhs_l for the products aimed at, relative to the present ones (`own`).
+    """Write f.rhs for the products aimed at, relative to the present ones (`own`).
 
     `off_w` and `off_q` are the relative errors of the slacks w and q.
     """
-    p, y = f.p, f.y
+    p, y, rhs = f.p, f.y, f.rhs
     for i in range(g.size):
         p[i] = g[i] + (own.q[i] - off_q[i]) * point.mu[i]
     for l in range(rhs.size):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
-from solver.kernels.compile import compiled
-from solver.kernels.layout import Reduced, Step
+from solver.kernels.compile import compiled, inlined
+from solver.kernels.layout import Presolved, Reduced, Step
 from solver.kernels.presolve import SHARED, presolve
 
 __all__ = ["prepare"]
@@ -30,7 +30,7 @@ def _rows_of(first: int, last: int, role: IntArray, psi: FloatArray, B: float) -
     return n_open, 2 if by_share and by_budget else 1
 
 
-@compiled
+@inlined
 def _room(step: Step, most: FloatArray, role: IntArray, free: FloatArray) -> FloatArray:
     """What each receiver can take beyond the pooled data.
 
@@ -46,7 +46,7 @@ def _room(step: Step, most: FloatArray, role: IntArray, free: FloatArray) -> Flo
     return room
 
 
-@compiled
+@inlined
 def _group_senders(step: Step, role: IntArray) -> tuple[IntArray, IntArray]:
     """Sort senders into groups of equal (rows, shared links).
 
@@ -91,7 +91,7 @@ def _group_senders(step: Step, role: IntArray) -> tuple[IntArray, IntArray]:
 
 
 @compiled
-def prepare(step: Step) -> Reduced:
+def prepare(step: Step) -> tuple[Presolved, Reduced]:
     """Presolve and lay out the reduced problem: senders grouped by their number of rows, then of links."""
     offsets, receiver, a, psi, B = step.offsets, step.receiver, step.a, step.psi, step.B
     most = np.empty(a.size)
@@ -125,4 +125,4 @@ def prepare(step: Step) -> Reduced:
                     c[at] = max(c[at], d[at])
                     d[at] = 0.0
                 at += groups[t, 1]
-    return Reduced(role, most, free, full, links, groups, target, u, c, d, room, base)
+    return Presolved(role, most, free, full, links), Reduced(groups, target, u, c, d, room, base)

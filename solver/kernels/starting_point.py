@@ -7,6 +7,7 @@ from solver.kernels.compile import compiled
 from solver.kernels.layout import Point, Reduced, Step
 from solver.kernels.newton import row_sums
 from solver.kernels.objective import gradient
+from solver.kernels.pairs import as_point
 
 __all__ = ["starting_point"]
 
@@ -23,19 +24,16 @@ def starting_point(step: Step, reduced: Reduced) -> Point:
     groups, receiver = reduced.groups, reduced.receiver
     u, c, d, cap = reduced.u, reduced.c, reduced.d, reduced.room
     n_senders = groups[-1, 0] + groups[-1, 1]
-    s = np.empty(u.size)
-    z = np.empty(u.size)
-    used = np.zeros((2, n_senders))
-    lam = np.zeros((2, n_senders))
-    mu = np.empty(cap.size)
+    point = as_point(u.size, n_senders, cap.size)
+    s, z, w, lam, q, mu = point.s, point.z, point.w, point.lam, point.q, point.mu
     g = np.empty(cap.size)
     _centre(reduced, s)
     R = np.zeros(cap.size)
     for l in range(u.size):
         R[receiver[l]] += u[l] * s[l]
     for t in range(groups.shape[0]):
-        row_sums(groups, t, c, s, used[0])
-        row_sums(groups, t, d, s, used[1])
+        row_sums(groups, t, c, s, w[0])
+        row_sums(groups, t, d, s, w[1])
     gradient(reduced.base + R, step.D_hat, step.G, step.gamma, g)
     tau = 0.0
     for l in range(u.size):
@@ -57,7 +55,9 @@ def starting_point(step: Step, reduced: Reduced) -> Point:
             for j in range(n):
                 l = l0 + j * m + k
                 z[l] = (c[l] + d[l]) * price - u[l] * (-g[receiver[l]] - mu[receiver[l]])
-    return Point(s, z, 1.0 - used, lam, cap - R, mu)
+    w[:] = 1.0 - w
+    q[:] = cap - R
+    return point
 
 
 @compiled

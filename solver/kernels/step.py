@@ -76,17 +76,17 @@ def solve_step(
     Returns (iterations, a, b, gap, violation).
     """
     mu[:] = 0.0
-    reduced = prepare(step)
-    n_links = reduced.links.size
+    found, reduced = prepare(step)
+    n_links = reduced.u.size
     s = np.empty(n_links)
     iterations = 0
     if n_links == 0 or attempt_full(reduced, s):
-        gap = finish(step, reduced, s, mu, phi, R)
+        gap = finish(step, found, reduced, s, mu, phi, R)
     else:
         point = starting_point(step, reduced)
         target = target_gap(step, reduced, tolerance)
-        iterations, _, _ = iterate(step, reduced, point, target, max_iterations, math.inf, s, mu)
-        gap = finish_clean(step, reduced, point, s, target, mu, phi, R)
+        iterations, _ = iterate(step, reduced, point, target, max_iterations, np.array([math.inf, 0.0]), s, mu)
+        gap = finish_clean(step, found, reduced, point, s, target, mu, phi, R)
     sampling, statistical, violation = measure(step, theta, ceiling, phi, R)
     return iterations, sampling, statistical, gap, violation
 
