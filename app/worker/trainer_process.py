@@ -83,6 +83,7 @@ class Trainer:
                 path.write_bytes(checkpoint)
         except OSError as error:
             raise TrainingError(Failure("disk", str(error))) from error
+        self.ensure()
         return self._ask(Open(part, None if path is None else str(path), str(self._folder)), Opened)
 
     def advance(self, aggregation: int) -> tuple[Advanced, bytes]:
@@ -124,11 +125,13 @@ class Trainer:
         return reply
 
     def _exchange(self, line: str) -> str:
-        """Send a line and wait for the one that comes back."""
-        self.ensure()
+        """Send a line and wait for the one that comes back.
+
+        A process that ended is not replaced here: a new one has no part open, so it could not advance.
+        """
         process = self._process
         if process is None or process.stdin is None:
-            raise TrainerDiedError("the training process did not start")
+            raise TrainerDiedError("there is no training process")
         try:
             process.stdin.write(line + "\n")
             process.stdin.flush()

@@ -96,3 +96,16 @@ def test_a_checkpoint_that_is_gone_is_a_failure_of_the_disk(monkeypatch: pytest.
     with replying(monkeypatch, tmp_path, gone) as trainer, pytest.raises(TrainingError, match="nowhere") as caught:
         trainer.advance(0)
     assert caught.value.failure.type == "disk"
+
+
+def test_a_process_that_died_between_two_rounds_is_not_replaced_by_one_without_a_part(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with replying(monkeypatch, tmp_path, OPENED) as trainer:
+        trainer.open(make_part(), None)
+        assert trainer._process is not None
+        trainer._process.kill()
+        trainer._process.wait()
+        with pytest.raises(TrainerDiedError, match="ended with -9|is gone"):
+            trainer.advance(0)
+        assert trainer.open(make_part(), None).next == 0  # another process, from the part's last stored round
