@@ -1,7 +1,7 @@
 """The table of schemes: who trains, how data is offloaded to them, and over how many draws results are averaged.
 
-A scheme pairs a sampler with an offloading method (Sec. V-B). The service, the simulator, the studies, the studio and
-the documents all take their schemes from this table. Beside the named schemes, SAMPLER and SAMPLER+METHOD make one.
+A scheme pairs a sampler with an offloading method (Sec. V-B). The service, the simulator and the studies take their
+schemes from this table; tests hold the studio and the documents to it. Beside the named schemes, SAMPLER and SAMPLER+METHOD make one.
 """
 
 from dataclasses import dataclass, replace

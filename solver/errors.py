@@ -1,14 +1,16 @@
-"""The root of all exceptions, and those of the solver.
+"""The root of the errors that users see, and those of the solver.
 
 FedsiftError                     every failure that fedsift foresees; its text is meant for users
 ├── InvalidInputError            an input breaks a rule (also a ValueError)
 ├── MissingExtraError            a feature needs an optional dependency that is not installed
 ├── SamplingError                `sampler.errors`
+│   ├── DuplicateSamplerError
 │   ├── MissingLabelsError
 │   ├── TooFewDevicesError
 │   ├── TooManySetsError
 │   ├── TooMuchWorkError
 │   ├── UnknownSamplerError
+│   ├── UnknownSchemeError
 │   └── WeightsError
 ├── SimulationError              `fedl_sim.errors`
 │   ├── CheckpointError

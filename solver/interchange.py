@@ -6,7 +6,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from solver.errors import InvalidInputError
+from solver.errors import InvalidInputError, MissingExtraError
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Devices, Links, Network
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ def from_networkx(graph: "nx.Graph[Any]") -> Network:
 def to_networkx(network: Network) -> "nx.DiGraph[int]":
     """The same network as a directed graph, with every column as an attribute."""
     # Imported here: it is slow to load, and a serving process never needs it.
-    import networkx as nx  # noqa: PLC0415
+    try:
+        import networkx as nx  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtraError("graphs need networkx: pip install networkx") from error
 
     graph: nx.DiGraph[int] = nx.DiGraph()
     columns = {name: getattr(network.devices, name).tolist() for name in DEVICE_COLUMNS}

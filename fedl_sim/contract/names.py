@@ -1,4 +1,4 @@
-"""Names that the service offers and the simulator knows, each spelled here and nowhere else."""
+"""Names that the service offers and the simulator knows. Tests hold both to this list."""
 
 __all__ = ["BUDGETS", "DATA_SETS", "GIVEN_PLAN", "MODELS", "TOPOLOGIES"]
 

@@ -35,7 +35,7 @@ from fedl_sim.loop.checkpoint import pack, restore
 from fedl_sim.loop.loop import SchemeLoop
 from fedl_sim.trainer.part import open_part
 from sampler.errors import SamplingError, UnknownSchemeError
-from solver.errors import FedsiftError, MissingExtraError
+from solver.errors import FedsiftError
 
 __all__ = ["main"]
 
@@ -43,7 +43,6 @@ _NICENESS = 10
 # The first that fits names the failure, so a class comes before the class it is derived from.
 _FAILURES: tuple[tuple[type[BaseException], str], ...] = (
     (DataSetError, "data-set"),
-    (MissingExtraError, "data-set"),
     (CheckpointError, "checkpoint"),
     (ContractError, "invalid"),
     (UnknownSchemeError, "invalid"),

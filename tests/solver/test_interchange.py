@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -5,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from solver import InvalidInputError, Network, from_networkx, load_network, save_network, to_networkx
+from solver import InvalidInputError, MissingExtraError, Network, from_networkx, load_network, save_network, to_networkx
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS
 
@@ -77,3 +78,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     np.savez(lacking, format=np.array("fedsift-network-1"), data=np.ones(3))
     with pytest.raises(InvalidInputError, match="lacks the array 'processing_capacity'"):
         load_network(lacking)
+
+
+def test_without_networkx_a_graph_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    network = random_network(np.random.default_rng(1), 3)
+    with pytest.raises(MissingExtraError, match="networkx"):
+        to_networkx(network)
