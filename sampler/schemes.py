@@ -1,7 +1,8 @@
 """The table of schemes: who trains, how data is offloaded to them, and over how many draws results are averaged.
 
 A scheme pairs a sampler with an offloading method (Sec. V-B). The service, the simulator and the studies take their
-schemes from this table; tests hold the studio and the documents to it. Beside the named schemes, SAMPLER and SAMPLER+METHOD make one.
+schemes from this table; tests hold the studio and the documents to it. Beside the named schemes,
+SAMPLER and SAMPLER+METHOD make one.
 """
 
 from dataclasses import dataclass, replace
