@@ -114,7 +114,7 @@ def test_samplers_are_listed(client: httpx.Client) -> None:
     assert weights["greedy"] is None
 
 
-@pytest.mark.parametrize("name", ["gcn_branch", "gcn_branch_fedl", "gcn_rank", "random_branch"])
+@pytest.mark.parametrize("name", ["gcn_branch", "gcn_rank"])
 def test_trained_samplers_answer_plans(client: httpx.Client, name: str) -> None:
     answer = client.post("/v1/plans", json=random_request(2, 30, horizon=2, sample_size=4, sampler=name))
     assert answer.status_code == 200
