@@ -111,7 +111,7 @@ def test_workers_beat_by_the_databases_clock(crew: Crew) -> None:
     workers.register("one", "host", 1)
     assert workers.beat("one")
     (found,) = workers.all()
-    assert 0 <= found.silent < 10
+    assert 0 <= found.silent < 5
     assert workers.live(10) == 1
     assert workers.live(-1) == 0
     workers.strike_off("one")

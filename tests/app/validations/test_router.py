@@ -330,4 +330,4 @@ def test_followers_are_limited_and_sent_away_at_shutdown(tmp_path: Path) -> None
             server.process.terminate()
             assert any("queued" in line for line in lines)
             assert server.process.wait(60) == 0
-            assert time.monotonic() - begin < 30  # the stream itself would go on for minutes
+            assert time.monotonic() - begin < 10
