@@ -1,0 +1,1 @@
+"""Faults reproduced with real processes."""
