@@ -1,10 +1,12 @@
 """The reference solver: the step problem transcribed into CVXPY and solved by Clarabel, as in the paper (Sec. III-C).
 
 It is slow and easy to read. Tests compare the fast solver with it. CVXPY and Clarabel are the optional extra
-`reference`, and CVXPY takes a second to load, so they are imported only when a problem is to be solved.
+`reference`, and CVXPY takes a second to load, so they are imported only when a problem is to be solved. One thread at a
+time solves with them.
 """
 
 import contextlib
+import threading
 import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -22,6 +24,10 @@ from solver.solution import StepSolution, certified
 __all__ = ["MISSING", "Transcription", "is_installed", "require_installed", "solve_reference", "transcribe"]
 
 MISSING = "the reference solver needs CVXPY with Clarabel: install fedsift[reference]"
+
+# CVXPY numbers its variables by a plain counter and changes the warning filters of the whole process while it solves.
+# Neither is safe in two threads at once.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def is_installed() -> bool:
@@ -106,41 +112,49 @@ def solve_reference(problem: StepProblem, *, time_limit: float | None = None) ->
     """Solve the step with CVXPY and Clarabel, and certify the answer.
 
     Clarabel's answer may break a constraint by its tolerance. It is scaled back into the constraints before it is
-    certified.
+    certified. Any thread may call this; the others wait meanwhile.
 
     Raises:
         MissingExtraError: CVXPY or Clarabel is not installed.
     """
     start = perf_counter()
-    fractions = np.zeros(problem.n_links)
-    prices = np.zeros(problem.n_receivers)
-    iterations = 0
-    model = transcribe(problem)
-    import cvxpy as cp  # noqa: PLC0415 - optional, and slow to load
-
-    limit = {} if time_limit is None else {"time_limit": time_limit}
-    # With no time left Clarabel is not asked: zero fractions are feasible.
-    if model.open_links.size and (time_limit is None or time_limit > 0):
-        with warnings.catch_warnings():
-            # CVXPY warns "Solution may be inaccurate"; the certificate tells how accurate it is.
-            warnings.simplefilter("ignore", UserWarning)
-            # If Clarabel gives up there is no value. Then the answer is zero fractions, with their certificate.
-            with contextlib.suppress(cp.SolverError):
-                model.problem.solve(
-                    solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=400, **limit
-                )
-        if model.fractions.value is not None:
-            fractions[model.open_links] = model.fractions.value
-            prices = np.asarray(model.receive.dual_value, dtype=np.float64) / model.unit
-            reach = np.bincount(problem.receiver, weights=problem.useful, minlength=problem.n_receivers)
-            prices = np.where(problem.capacity > 2 * reach, 0.0, prices)
-            iterations = int(model.problem.solver_stats.num_iters or 0)
+    with _ONE_AT_A_TIME:
+        left = None if time_limit is None else time_limit - (perf_counter() - start)
+        fractions, prices, iterations = _solved(problem, left)
     # A receiver without room may charge any price.
     prices = np.where(problem.capacity == 0, np.inf, prices)
     shrink_to_fit(problem.arrays, fractions, np.empty(problem.n_receivers))
     seconds = perf_counter() - start
     out_of_time = time_limit is not None and seconds >= time_limit
     return certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=out_of_time)
+
+
+def _solved(problem: StepProblem, time_limit: float | None) -> tuple[FloatArray, FloatArray, int]:
+    """Clarabel's fractions, receiver prices and iterations; zeros if it is not asked or gives up."""
+    fractions = np.zeros(problem.n_links)
+    prices = np.zeros(problem.n_receivers)
+    model = transcribe(problem)
+    import cvxpy as cp  # noqa: PLC0415 - optional, and slow to load
+
+    # With no time left Clarabel is not asked: zero fractions are feasible.
+    if not model.open_links.size or (time_limit is not None and time_limit <= 0):
+        return fractions, prices, 0
+    limit = {} if time_limit is None else {"time_limit": time_limit}
+    with warnings.catch_warnings():
+        # CVXPY warns "Solution may be inaccurate"; the certificate tells how accurate it is.
+        warnings.simplefilter("ignore", UserWarning)
+        # If Clarabel gives up there is no value. Then the answer is zero fractions, with their certificate.
+        with contextlib.suppress(cp.SolverError):
+            model.problem.solve(
+                solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=400, **limit
+            )
+    if model.fractions.value is None:
+        return fractions, prices, 0
+    fractions[model.open_links] = model.fractions.value
+    prices = np.asarray(model.receive.dual_value, dtype=np.float64) / model.unit
+    reach = np.bincount(problem.receiver, weights=problem.useful, minlength=problem.n_receivers)
+    prices = np.where(problem.capacity > 2 * reach, 0.0, prices)
+    return fractions, prices, int(model.problem.solver_stats.num_iters or 0)
 
 
 def _inverse(budget: FloatArray) -> FloatArray:

@@ -1,6 +1,5 @@
 """From a query to a plan: sample, then solve within a time limit. Knows nothing of bodies and answers."""
 
-import threading
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -38,9 +37,6 @@ __all__ = [
     "make_plan",
     "solve_period",
 ]
-
-# CVXPY silences warnings process-wide while it solves, which is not safe in two threads at once.
-_REFERENCE = threading.Lock()
 
 # Up to this many links × steps a solve takes well under a second. A time limit would only slow it down, and would
 # switch off the solver's second opinion on a hard step.
@@ -201,20 +197,19 @@ def _advance_reference(query: PlanQuery, state: HorizonState, norms: NDArray[np.
         return Period((), state, hindrances)
     deadline = perf_counter() + query.time_limit
     steps: list[StepPlan] = []
-    with _REFERENCE:
-        for norm in norms:
-            in_time = perf_counter() < deadline
-            period = advance(
-                query.schedule,
-                state,
-                [norm],
-                gradient_noise=query.gradient_noise,
-                horizon=query.horizon,
-                method="cvxpy" if in_time else "fast",
-                time_limit=None if in_time else 0.0,
-            )
-            steps += period.steps
-            state = period.state
+    for norm in norms:
+        in_time = perf_counter() < deadline
+        period = advance(
+            query.schedule,
+            state,
+            [norm],
+            gradient_noise=query.gradient_noise,
+            horizon=query.horizon,
+            method="cvxpy" if in_time else "fast",
+            time_limit=None if in_time else 0.0,
+        )
+        steps += period.steps
+        state = period.state
     return Period(tuple(steps), state)
 
 

@@ -1,7 +1,9 @@
-"""The reference solver where its optional dependencies are missing."""
+"""The reference solver in many threads, and where its optional dependencies are missing."""
 
 import subprocess
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -42,3 +44,19 @@ def test_without_a_second_opinion_the_answer_stays_and_a_warning_says_why() -> N
     assert unproven.status is Status.FEASIBLE
     with pytest.warns(RuntimeWarning, match=r"install fedsift\[reference\]"):
         assert solver.fast._second_opinion(unproven) is unproven
+
+
+def test_second_opinions_in_many_threads_do_not_disturb_each_other() -> None:
+    """CVXPY is not safe in two threads at once: interleaved solves would leave its warning filter behind."""
+    step = problem()
+    unproven = certified(step, np.zeros(step.n_links), np.zeros(step.n_receivers))
+    alone = solver.fast._second_opinion(unproven)
+    filters, interval = list(warnings.filters), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(solver.fast._second_opinion, [unproven] * 24))
+        assert list(warnings.filters) == filters
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(np.array_equal(one.fractions, alone.fractions) for one in together)
