@@ -32,7 +32,7 @@ from app.validations.records import EventRecord, ValidationRecord
 from app.validations.request import ValidationRequest
 from app.validations.results import estimated_seconds, scheme_results
 from app.validations.sources import Material, material
-from app.validations.store import NewPart, NewValidation, ValidationStore
+from app.validations.store import Accepted, NewPart, NewValidation, ValidationStore
 from app.wire.base import given
 from fedl_sim.contract import ContractError, Work
 
@@ -48,14 +48,20 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
     request = ValidationRequest.model_validate_json(body)
     request.check_names()
     canonical = request.model_dump_json(exclude_unset=True).encode()
+    digest = hashlib.sha256(canonical).hexdigest()
+    store = ValidationStore(service.store)
+    # Before the source is resolved: the plan or run may have been deleted since.
+    known = store.known(owner, key) if key else None
+    if known is not None:
+        return _answer(service, owner, known, digest)
     found = material(service, owner, request)
     settings = service.settings
-    accepted = ValidationStore(service.store).add(
+    accepted = store.add(
         NewValidation(
             id=new_id("val"),
             owner=owner,
             key=key or None,
-            digest=hashlib.sha256(canonical).hexdigest(),
+            digest=digest,
             request=canonical,
             work=_work(request, found),
             parts=_parts(service, request, found),
@@ -70,7 +76,12 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
     if accepted.full:
         detail = f"{settings.validation_queue} validations are waiting or running; try again later"
         raise OverloadedError(detail, headers=retry)
-    if accepted.digest != hashlib.sha256(canonical).hexdigest():
+    return _answer(service, owner, accepted, digest)
+
+
+def _answer(service: Service, owner: str, accepted: Accepted, digest: str) -> Response:
+    """The validation that exists for a request now, if it was made for the same body."""
+    if accepted.digest != digest:
         raise ConflictError("this Idempotency-Key was used with another body")
     headers = {"Location": f"/v1/validations/{accepted.id}"} | ({} if accepted.new else {"Idempotent-Replay": "true"})
     return Response(encoded(service, show(service, owner, accepted.id)), 202, headers, JSON)

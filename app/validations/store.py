@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 
 from app.store import Store
-from app.store.database import Transaction
+from app.store.database import ReadTransaction
 from app.store.paging import owned_page
 from app.validations.packing import pack_work, unpack_work
 from app.validations.records import (
@@ -85,7 +85,7 @@ class ValidationStore:
         """Keep a validation with all its parts, unless its idempotency key is known or the queue is full."""
         request, work = zlib.compress(new.request, 1), pack_work(new.work)
         with self._store.write() as t:
-            known = _known(t, new)
+            known = _known(t, new.owner, new.key)
             if known is not None:
                 return known
             sql = f"SELECT COUNT(*) FROM validations WHERE state IN {OPEN_STATES}"  # noqa: S608 - constants
@@ -109,7 +109,7 @@ class ValidationStore:
                 work,
             )
             if not added:  # another process was first with this key
-                return _known(t, new) or Accepted("", "", new=False, full="queue")
+                return _known(t, new.owner, new.key) or Accepted("", "", new=False, full="queue")
             for number, part in enumerate(new.parts):
                 t.change(
                     "INSERT INTO validation_parts (id, validation_id, number, scheme, seed, draw, rounds, state, "
@@ -125,6 +125,11 @@ class ValidationStore:
                 )
             add_event(t, new.id, "state", {"state": "queued"})
         return Accepted(new.id, new.digest, new=True)
+
+    def known(self, owner: str, key: str) -> Accepted | None:
+        """The validation that this owner's idempotency key made before."""
+        with self._store.read() as t:
+            return _known(t, owner, key)
 
     def find(self, owner: str, validation_id: str) -> ValidationRecord | None:
         """The validation, if there is one and it is this owner's."""
@@ -199,9 +204,9 @@ class ValidationStore:
         return whole, parts
 
 
-def _known(t: Transaction, new: NewValidation) -> Accepted | None:
+def _known(t: ReadTransaction, owner: str, key: str | None) -> Accepted | None:
     """The validation that this owner's idempotency key made before."""
-    if new.key is None:
+    if key is None:
         return None
     sql = "SELECT id, digest FROM validations WHERE owner = ? AND idempotency_key = ?"
-    return next((Accepted(found, digest, new=False) for found, digest in t.rows(sql, new.owner, new.key)), None)
+    return next((Accepted(found, digest, new=False) for found, digest in t.rows(sql, owner, key)), None)

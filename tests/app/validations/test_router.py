@@ -222,6 +222,24 @@ def test_an_idempotency_key_makes_one_validation(c: httpx.Client) -> None:
     assert c.post("/v1/validations", json=SMALL, headers={"Idempotency-Key": "x" * 256}).status_code == 422
 
 
+@pytest.mark.parametrize("kind", ["plan", "run"])
+def test_a_replay_finds_its_validation_after_the_source_was_deleted(c: httpx.Client, kind: str) -> None:
+    asked = random_request(7, 14, sample_size=3, horizon=4) | ({"keep": True} if kind == "plan" else {})
+    source = c.post(f"/v1/{kind}s", json=asked).json()["id" if kind == "plan" else "run"]
+    body = {"source": {"kind": kind, "id": source}, "schemes": [GIVEN_PLAN], "draws": 1}
+    headers = {"Idempotency-Key": f"deleted-{kind}"}
+    first = c.post("/v1/validations", json=body, headers=headers)
+    assert first.status_code == 202, first.text
+    assert c.delete(f"/v1/{kind}s/{source}").status_code == 204
+    again = c.post("/v1/validations", json=body, headers=headers)
+    assert again.status_code == 202, again.text
+    assert again.json()["id"] == first.json()["id"]
+    assert again.headers["idempotent-replay"] == "true"
+    other = c.post("/v1/validations", json={**body, "seeds": [9]}, headers=headers)
+    assert other.status_code == 409
+    assert c.post("/v1/validations", json=body).status_code == 422
+
+
 def test_validations_are_listed_page_by_page(c: httpx.Client) -> None:
     made = [submit(c, seeds=[i], schemes=["ours"]).rsplit("/", 1)[1] for i in range(3)]
     seen: list[str] = []
