@@ -38,6 +38,9 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
     """
     start = perf_counter()
     tolerance = as_number(tolerance, "tolerance", strict=True)
+    if not problem.is_plain:
+        # The kernels know neither limits nor prices yet.
+        return solve_reference(problem, time_limit=time_limit)
     fractions = np.empty(problem.n_links)
     received = np.empty(problem.n_receivers)
     prices = np.empty(problem.n_receivers)
@@ -76,6 +79,8 @@ def _second_opinion(answer: StepSolution) -> StepSolution:
 
 def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE) -> list[StepSolution]:
     """Solve many (small) problems in one compiled call: the batched form of `solve_fast`."""
+    if not all(problem.is_plain for problem in problems):
+        return [solve_fast(problem, tolerance=tolerance) for problem in problems]
     if not problems:
         return []
     start = perf_counter()

@@ -9,6 +9,7 @@ from solver.kernels.objective import gradient
 from solver.kernels.repair import hand_out, shrink_to_fit
 from solver.problem import StepProblem
 from solver.solution import StepSolution, certified
+from solver.validation import frozen
 
 __all__ = ["offload_greedily", "offload_nothing", "offload_randomly"]
 
@@ -16,7 +17,7 @@ __all__ = ["offload_greedily", "offload_nothing", "offload_randomly"]
 def offload_randomly(problem: StepProblem, generator: np.random.Generator) -> StepSolution:
     """Each sender draws a uniform fraction for each of its links; fractions that break a constraint are scaled down."""
     start = perf_counter()
-    fractions = generator.random(problem.n_links)
+    fractions = np.minimum(generator.random(problem.n_links), problem.link_limit)
     shrink_to_fit(problem.arrays, fractions, np.empty(problem.n_receivers))
     return _certified(problem, fractions, start)
 
@@ -26,11 +27,11 @@ def offload_greedily(problem: StepProblem) -> StepSolution:
     start = perf_counter()
     budget = problem.budget[problem.sender]
     share = np.divide(budget, problem.cost, out=np.ones(problem.n_links), where=problem.cost > budget)
-    carries = np.minimum(problem.useful * share, problem.capacity[problem.receiver])
+    carries = np.minimum(problem.useful * np.minimum(share, problem.link_limit), problem.capacity[problem.receiver])
     # Stable, so that ties go to the smaller device numbers.
     order = np.argsort(-carries, kind="stable")
     fractions = np.zeros(problem.n_links)
-    hand_out(problem.arrays, problem.sender, order, fractions)
+    hand_out(problem.arrays, problem.sender, order, frozen(problem.link_limit), fractions)
     return _certified(problem, fractions, start)
 
 

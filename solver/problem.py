@@ -2,6 +2,8 @@
 
 minimise   ‖∇F̄(t)‖ · D_Ŝ/(D_Ŝ + Σ_i (D_i + R_i)) + (γ/S) Σ_i (D_i + R_i)^(−1/2),    R_i = Σ_k a_ki Φ_ki
 subject to R_i ≤ θ_i,  D_i + R_i ≤ ceiling_i,  Σ_i Φ_ki ≤ 1,  Σ_i ψ_ki Φ_ki ≤ Ψ_k/D_k,  Φ ≥ 0
+
+Two things go beyond the paper, each optional: an upper limit on each link's Φ_ki, and a price of it in the objective.
 """
 
 from dataclasses import dataclass, fields
@@ -43,6 +45,8 @@ class StepProblem:
         unsampled_data: D_Ŝ.
         gradient_norm: ‖∇F̄(t)‖.
         gradient_noise: γ.
+        limit: the most that Φ_l may be in this step (None: only the sender's Σ Φ ≤ 1).
+        price: what Φ_l = 1 adds to the objective (None: nothing).
     """
 
     offsets: IntArray
@@ -56,6 +60,8 @@ class StepProblem:
     unsampled_data: float
     gradient_norm: float
     gradient_noise: float
+    limit: FloatArray | None = None
+    price: FloatArray | None = None
 
     def __post_init__(self) -> None:
         data = as_column(self.data, "data")
@@ -91,6 +97,8 @@ class StepProblem:
             "unsampled_data": as_number(self.unsampled_data, "unsampled_data"),
             "gradient_norm": as_number(self.gradient_norm, "gradient_norm"),
             "gradient_noise": as_number(self.gradient_noise, "gradient_noise"),
+            "limit": None if self.limit is None else as_column(self.limit, "limit", length=receiver.size, high=1.0),
+            "price": None if self.price is None else as_column(self.price, "price", length=receiver.size),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -111,6 +119,21 @@ class StepProblem:
     def sender(self) -> IntArray:
         """The sender's row of each link."""
         return np.repeat(np.arange(self.n_senders), np.diff(self.offsets))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the links have neither limits nor prices: the paper's problem."""
+        return self.limit is None and self.price is None
+
+    @cached_property
+    def link_limit(self) -> FloatArray:
+        """The limit of each link; 1 where there is none, since a sender has no more."""
+        return np.ones(self.n_links) if self.limit is None else self.limit
+
+    @cached_property
+    def link_price(self) -> FloatArray:
+        """The price of each link; 0 where there is none."""
+        return np.zeros(self.n_links) if self.price is None else self.price
 
     @property
     def n_senders(self) -> int:

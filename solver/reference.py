@@ -77,7 +77,8 @@ def transcribe(problem: StepProblem) -> Transcription:
     unit = float(problem.data.mean())
     n_senders, n_receivers = problem.n_senders, problem.n_receivers
     payable = (problem.cost == 0) | (problem.budget[problem.sender] > 0)
-    open_links = np.flatnonzero(payable & (problem.useful > 0) & (problem.capacity[problem.receiver] > 0))
+    wanted = (problem.useful > 0) & (problem.link_limit > 0)
+    open_links = np.flatnonzero(payable & wanted & (problem.capacity[problem.receiver] > 0))
     n_open = open_links.size
     links = np.arange(n_open)
     receiver, sender = problem.receiver[open_links], problem.sender[open_links]
@@ -104,7 +105,9 @@ def transcribe(problem: StepProblem) -> Transcription:
         sparse.diags_array(_inverse(problem.budget)) @ spend @ phi <= np.where(problem.budget > 0, 1.0, 0.0),
         of_sender @ phi <= 1,  # eq. (12)
     ]
-    objective = cp.Minimize(sampling + statistical)
+    if problem.limit is not None:
+        constraints.append(phi <= problem.limit[open_links])
+    objective = cp.Minimize(sampling + statistical + problem.link_price[open_links] @ phi)
     return Transcription(cp.Problem(objective, constraints), phi, open_links, receive, unit)
 
 
@@ -123,6 +126,7 @@ def solve_reference(problem: StepProblem, *, time_limit: float | None = None) ->
         fractions, prices, iterations = _solved(problem, left)
     # A receiver without room may charge any price.
     prices = np.where(problem.capacity == 0, np.inf, prices)
+    fractions = np.minimum(fractions, problem.link_limit)
     shrink_to_fit(problem.arrays, fractions, np.empty(problem.n_receivers))
     seconds = perf_counter() - start
     out_of_time = time_limit is not None and seconds >= time_limit

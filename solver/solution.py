@@ -1,11 +1,13 @@
 """Solutions with a certificate: objective, gap and violation are recomputed from the problem."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from solver.arrays import FloatArray
+from solver.certificate import limit_violation, priced_gap
 from solver.kernels.certificate import certify
 from solver.problem import StepProblem
 from solver.validation import frozen
@@ -49,6 +51,7 @@ class StepSolution:
         status: see `Status`.
         iterations: of the solver; 0 if presolve decided everything.
         seconds: wall time.
+        price_term: Σ price·Φ, if the links have prices.
     """
 
     problem: StepProblem
@@ -62,11 +65,12 @@ class StepSolution:
     status: Status
     iterations: int
     seconds: float
+    price_term: float = 0.0
 
     @property
     def objective(self) -> float:
-        """Terms (a) + (b) of eq. (26)."""
-        return self.sampling_term + self.statistical_term
+        """Terms (a) + (b) of eq. (26), and the links' prices if there are any."""
+        return self.sampling_term + self.statistical_term + self.price_term
 
     @property
     def lower_bound(self) -> float:
@@ -102,6 +106,12 @@ def certified(
         receiver_prices,
         received,
     )
+    price = 0.0
+    if not problem.is_plain:
+        price = float(problem.link_price @ fractions)
+        violation = max(violation, limit_violation(problem, fractions))
+        gap = priced_gap(problem, fractions, receiver_prices, received)
+        gap = max(gap, 0.0) if violation <= FEASIBILITY else math.inf
     return StepSolution(
         problem,
         fractions,
@@ -111,9 +121,10 @@ def certified(
         statistical,
         gap,
         violation,
-        status_of(gap, sampling + statistical, violation, out_of_time=out_of_time, heuristic=heuristic),
+        status_of(gap, sampling + statistical + price, violation, out_of_time=out_of_time, heuristic=heuristic),
         iterations,
         seconds,
+        price,
     )
 
 

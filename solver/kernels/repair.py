@@ -47,8 +47,8 @@ def shrink_to_fit(step: Step, phi: FloatArray, R: FloatArray) -> None:
 
 
 @compiled
-def hand_out(step: Step, sender: IntArray, order: IntArray, phi: FloatArray) -> None:
-    """Give each link in `order` all that its sender and its receiver have left; writes phi."""
+def hand_out(step: Step, sender: IntArray, order: IntArray, limit: FloatArray, phi: FloatArray) -> None:
+    """Give each link in `order` all that its limit, its sender and its receiver have left; writes phi."""
     share = np.ones(step.B.size)
     budget = step.B.copy()
     room = step.cap.copy()
@@ -58,7 +58,7 @@ def hand_out(step: Step, sender: IntArray, order: IntArray, phi: FloatArray) -> 
         i = step.receiver[l]
         a, psi = step.a[l], step.psi[l]
         if a > 0.0:
-            fraction = min(share[k], room[i] / a)
+            fraction = min(share[k], limit[l], room[i] / a)
             if psi > 0.0:
                 fraction = min(fraction, budget[k] / psi)
             phi[l] = fraction

@@ -23,6 +23,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"useful": [1.0]}, "useful: must have 2 entries, has 1"),
     ({"gradient_norm": float("nan")}, "gradient_norm: must be finite, is nan"),
     ({"gradient_noise": -1.0}, "gradient_noise: must be at least 0, is -1"),
+    ({"limit": [0.5]}, "limit: must have 2 entries, has 1"),
+    ({"limit": [0.5, 1.5]}, "limit[1] is 1.5: must be at most 1"),
+    ({"price": [-1.0, 0.0]}, "price[0] is -1.0: must be at least 0"),
     ({"unsampled_data": "many"}, "unsampled_data: must be a number, is str"),
 ]
 

@@ -7,7 +7,7 @@ import numpy as np
 from solver import Links, Network, StepProblem, start, step_problem
 from solver.instances import BUDGETS, random_network
 
-__all__ = ["FAMILIES", "random_problem"]
+__all__ = ["FAMILIES", "limited_problem", "random_problem"]
 
 
 def random_problem(family: str, seed: int, n_devices: int, sample_size: int) -> StepProblem:
@@ -21,6 +21,17 @@ def random_problem(family: str, seed: int, n_devices: int, sample_size: int) -> 
     absent = generator.random()
     norm, noise = (0.0 if absent < 0.08 else norm), (0.0 if absent > 0.92 else noise)
     return step_problem(network, start(network, sampled), gradient_norm=norm, gradient_noise=noise)
+
+
+def limited_problem(family: str, seed: int, n_devices: int, sample_size: int) -> StepProblem:
+    """`random_problem` with limits on its links, prices of them, or both; some of each are zero."""
+    plain = random_problem(family, seed, n_devices, sample_size)
+    generator = np.random.default_rng([seed, n_devices, sample_size, 1, *family.encode()])
+    limit = np.minimum(generator.choice([0.0, 0.05, 0.5, 1.0], plain.n_links) * generator.uniform(0.5, 1.5), 1.0)
+    worth = plain.gradient_norm / max(plain.unsampled_data, 1.0) + plain.gradient_noise / plain.data.mean() ** 1.5
+    price = generator.exponential(0.3 * worth, plain.n_links) * plain.useful * generator.integers(0, 2, plain.n_links)
+    chosen = [{"limit": limit}, {"price": price}, {"limit": limit, "price": price}][seed % 3]
+    return StepProblem(**(plain.columns() | chosen))
 
 
 def _with(network: Network, **columns: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Network:

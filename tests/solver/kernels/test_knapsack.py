@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from solver.kernels.knapsack import all_earnings, limited_earnings
+
+
+def test_what_a_sender_earns_is_the_optimum_of_its_linear_program() -> None:
+    generator = np.random.default_rng(21)
+    for _ in range(300):
+        n = int(generator.integers(1, 8))
+        earned = generator.normal(0.5, 1.0, n).round(1)
+        psi = generator.choice([0.0, 0.5, 1.0, *generator.random(4)], n)
+        limit = generator.choice([0.0, 0.2, 0.6, 1.0, *generator.random(4)], n)
+        budget = float(generator.choice([0.0, 0.05, 0.3, 1.0, 5.0]))
+        optimum = linprog(
+            -earned,
+            A_ub=np.vstack((np.ones(n), psi)),
+            b_ub=[1.0, budget],
+            bounds=np.stack((np.zeros(n), limit), axis=1),
+        )
+        found = limited_earnings(0, n, earned, psi, budget, limit, np.empty(n))
+        assert found == pytest.approx(-optimum.fun, abs=1e-12)
+
+
+def test_senders_earn_on_their_own() -> None:
+    offsets = np.array([0, 2, 2, 3])
+    earned, psi, limit = np.array([3.0, 1.0, 2.0]), np.ones(3), np.array([0.5, 1.0, 1.0])
+    # The first sender fills its dear link and half the other, the second has no link, the third half its budget.
+    total = all_earnings(offsets, earned, psi, np.array([2.0, 1.0, 0.5]), limit)
+    assert total == pytest.approx(1.5 + 0.5 + 1.0, abs=1e-15)
