@@ -19,6 +19,7 @@ def test_what_a_sender_earns_is_the_optimum_of_its_linear_program() -> None:
             b_ub=[1.0, budget],
             bounds=[(0.0, float(most)) for most in limit],
         )
+        assert optimum.fun is not None
         found = limited_earnings(0, n, earned, psi, budget, limit, np.empty(n))
         assert found == pytest.approx(-optimum.fun, abs=1e-12)
 
