@@ -1,9 +1,12 @@
 """The application factory."""
 
 import asyncio
+import logging
+import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
@@ -12,6 +15,7 @@ from types import FrameType
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from app.http.executors import Executor, executors
 from app.http.gate import Service
 from app.http.handlers import add_handlers
 from app.http.middleware import Surroundings
@@ -25,7 +29,7 @@ from app.plans.router import router as plans
 from app.runs.router import router as runs
 from app.samplers.router import router as samplers
 from app.settings import Settings
-from app.store import Store
+from app.store import NoAnswerError, Store
 from app.studio.router import router as studio
 from app.telemetry.logs import set_up_logs
 from app.telemetry.metrics import Metrics
@@ -37,6 +41,8 @@ from app.worker.store import WorkerStore
 __all__ = ["ROUTERS", "create_app"]
 
 ROUTERS = (plans, runs, validations, samplers, operations, documentation, studio)
+
+_log = logging.getLogger("fedsift")
 
 _ABOUT = "Which few devices of a federated-learning network should train, and which data their neighbours send them."
 
@@ -77,9 +83,17 @@ def _service(settings: Settings) -> Service:
     metrics = Metrics(tracing(settings.otlp_endpoint))
     metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)
     metrics.watch("fedsift_queue_depth", "Admitted requests that wait for a thread.", lambda: pool.waiting)
-    store = Store(settings.database_url)
+    store = Store(settings.database_url, settings.store_timeout)
     workers = WorkerStore(store)
-    service = Service(settings, pool, metrics, store, KeyRing(store), lambda: workers.live(settings.worker_timeout))
+    service = Service(
+        settings,
+        pool,
+        executors(settings.store_timeout, streams=settings.event_streams),
+        metrics,
+        store,
+        KeyRing(store),
+        lambda: workers.live(settings.worker_timeout),
+    )
     metrics.watch_jobs(JobNumbers(store, service.live_workers))
     return service
 
@@ -93,7 +107,7 @@ def _streams_end_at_signals(service: Service) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def close(number: int, frame: FrameType | None) -> None:
-        service.closing = True
+        service.closing_since = service.closing_since or time.monotonic()
         earlier = before[signal.Signals(number)]
         if callable(earlier):
             earlier(number, frame)
@@ -112,10 +126,29 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     # Threads switch more often than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
-    loading = asyncio.create_task(asyncio.to_thread(warm_up, service))
+    loading = asyncio.create_task(service.pool.run(lambda: warm_up(service)))
     with _streams_end_at_signals(service):
         yield
+    await _finish(service)
     await loading
-    await asyncio.to_thread(service.pool.shut_down)
+
+
+async def _finish(service: Service) -> None:
+    """Let the threads end what they do, within what is left of the grace; all requests have been answered by now.
+
+    A thread may still wait for a store that hangs, and a normal exit would wait for the thread. So the process ends
+    here; workers that it started end by themselves, since their pipe closes.
+    """
+    since = service.closing_since or time.monotonic()
+    left = max(1.0, service.settings.shutdown_grace - (time.monotonic() - since))
+    try:
+        await Executor("shutdown", threads=1, queue=1, seconds=left).run(_close, service)
+    except NoAnswerError:
+        _log.error("a thread does not end; leaving without it")
+        os._exit(0)
+
+
+def _close(service: Service) -> None:
+    service.pool.shut_down()
     service.store.close()
-    await asyncio.to_thread(service.metrics.tracing.close)
+    service.metrics.tracing.close()

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
         description="The database: `sqlite:///path` or `postgresql://…`.",
         json_schema_extra={"shown_default": "sqlite:///$XDG_DATA_HOME/fedsift/fedsift.db"},
     )
+    store_timeout: float = Field(
+        5.0, ge=0.1, le=600, description="Seconds that the database may take to answer; then requests get 503."
+    )
     threads: int = Field(
         default_factory=lambda: os.cpu_count() or 1,
         ge=1,

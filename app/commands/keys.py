@@ -21,7 +21,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def _store() -> Store:
-    return Store(Settings().database_url)
+    settings = Settings()
+    return Store(settings.database_url, settings.store_timeout)
 
 
 def _row(record: KeyRecord) -> dict[str, str]:

@@ -11,7 +11,7 @@ import uvicorn
 
 from app.keys.store import KeyStore
 from app.settings import Settings
-from app.store import Store, StoreError
+from app.store import NewerSchemaError, Store, StoreError
 from app.telemetry.logs import set_up_logs
 from app.telemetry.traces import tracing
 from app.worker.supervisor import Supervisor
@@ -29,7 +29,7 @@ def serve(
     """Start the service; SIGTERM and Ctrl+C end it with status 0. Every FEDSIFT_* setting is in docs/api.md."""
     given = {"host": host, "port": port, "processes": processes, "workers": workers}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-    Store(settings.database_url).close()  # ends here if the driver is not installed, before any process starts
+    refuse_newer_schema(settings)
     refuse_open_door(settings)
     refuse_missing_telemetry(settings)
     set_up_logs(settings.log_level)
@@ -74,6 +74,24 @@ def _listen(settings: Settings) -> None:
     )
 
 
+def refuse_newer_schema(settings: Settings) -> None:
+    """Do not start on a database that a newer release has changed; one that does not answer may come back later.
+
+    Raises:
+        MissingExtraError: the database's driver is not installed.
+        NewerSchemaError: a newer release has changed the tables.
+    """
+    store = Store(settings.database_url, settings.store_timeout)
+    try:
+        store.migrate()
+    except NewerSchemaError:
+        raise
+    except StoreError:
+        return
+    finally:
+        store.close()
+
+
 def refuse_missing_telemetry(settings: Settings) -> None:
     """Do not start without the traces that were asked for."""
     try:
@@ -87,7 +105,7 @@ def refuse_open_door(settings: Settings) -> None:
     """Do not listen beyond this machine without keys, unless told to."""
     if not settings.needs_key:
         return
-    store = Store(settings.database_url)
+    store = Store(settings.database_url, settings.store_timeout)
     try:
         if KeyStore(store).all():
             return

@@ -1,6 +1,5 @@
-"""How a request reaches a slice's service: in the bounded pool if it computes, else in a thread that only looks up."""
+"""How a request reaches a slice's service: in the bounded pool if it computes, else in a thread that asks the store."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.http.body import check_headers, decoded, read_body
+from app.http.executors import Executors
 from app.http.pool import WorkPool
 from app.keys.ring import KeyRing
 from app.settings import Settings
@@ -31,13 +31,14 @@ class Service:
 
     settings: Settings
     pool: WorkPool
+    executors: Executors
     metrics: Metrics
     store: Store
     keys: KeyRing
     live_workers: Callable[[], int]
     solver: Literal["loading", "ok", "failed"] = "loading"
     streams: int = 0
-    closing: bool = False
+    closing_since: float | None = None
 
 
 async def process(
@@ -64,4 +65,6 @@ async def process(
 
 async def look_up(request: Request, work: Callable[..., T], *arguments: Any) -> T:
     """Answer with `work(service, *arguments)`, run in a thread: the store must not block the event loop."""
-    return await asyncio.to_thread(work, request.app.state.service, *arguments)
+    service: Service = request.app.state.service
+    executor = service.executors.reads if request.method == "GET" else service.executors.changes
+    return await executor.run(work, service, *arguments)

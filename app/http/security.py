@@ -1,6 +1,5 @@
 """The caller's API key, and the security headers for browsers."""
 
-import asyncio
 from typing import Annotated
 
 from fastapi import Depends, Request, Security
@@ -8,6 +7,7 @@ from fastapi.security import APIKeyHeader
 
 from app.http.gate import Service
 from app.http.problems import UnauthorisedError
+from app.store import StoreError
 
 __all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "STUDIO_POLICY", "Owner", "unknown_key"]
 
@@ -44,11 +44,24 @@ async def find_owner(request: Request, key: Annotated[str | None, Security(_head
     service: Service = request.app.state.service
     if not service.settings.needs_key:
         return LOCAL
-    if key:
-        owner = service.keys.remembered(key) or await asyncio.to_thread(service.keys.owner_of, key)
-        if owner is not None:
-            return owner
-    raise unknown_key()
+    owner = await _owner_of(service, key) if key else None
+    if owner is None:
+        raise unknown_key()
+    return owner
+
+
+async def _owner_of(service: Service, key: str) -> str | None:
+    """Who the key belongs to. While the store does not answer, what it said last counts for a minute."""
+    owner = service.keys.remembered(key)
+    if owner is not None:
+        return owner
+    try:
+        return await service.executors.keys.run(service.keys.owner_of, key)
+    except StoreError:
+        owner = service.keys.last_known(key)
+        if owner is None:
+            raise
+        return owner
 
 
 def unknown_key() -> UnauthorisedError:

@@ -1,8 +1,12 @@
-"""API keys: shown once, stored as a digest, cached for a few seconds after use."""
+"""API keys: shown once, stored as a digest, cached for a few seconds after use.
+
+While the store does not answer, a key that it confirmed lately is accepted for a minute.
+"""
 
 import hashlib
 import secrets
 import time
+from dataclasses import dataclass, replace
 
 from app.keys.store import KeyRecord, KeyStore
 from app.store import Store
@@ -10,9 +14,20 @@ from app.store import Store
 __all__ = ["PREFIX", "KeyRing", "digest_of"]
 
 PREFIX = "fsk_"
-# A revoked key is refused everywhere after this many seconds.
+# A revoked key is refused everywhere after this many seconds, if the store answers.
 _REMEMBER_SECONDS = 5.0
+# How long a key is accepted that the store cannot confirm.
+_TRUST_SECONDS = 60.0
 _REMEMBERED = 10_000
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A key's owner, when the store confirmed it, and when to ask again, by the monotonic clock."""
+
+    owner: str
+    confirmed: float
+    ask_again: float
 
 
 def digest_of(key: str) -> str:
@@ -25,7 +40,7 @@ class KeyRing:
 
     def __init__(self, store: Store) -> None:
         self._keys = KeyStore(store)
-        self._known: dict[str, tuple[str, float]] = {}
+        self._known: dict[str, _Known] = {}
 
     def create(self, name: str) -> tuple[KeyRecord, str]:
         """Make a key. Its text is not stored."""
@@ -36,16 +51,32 @@ class KeyRing:
 
     def remembered(self, text: str) -> str | None:
         """The owner of a key that is in the cache; it does not ask the store."""
-        owner, until = self._known.get(digest_of(text), ("", 0.0))
-        return owner if until > time.monotonic() else None
+        known = self._known.get(digest_of(text))
+        return known.owner if known is not None and time.monotonic() < known.ask_again else None
 
     def owner_of(self, text: str) -> str | None:
         """The owner of a key, or None if it is unknown. It asks the store, so it must run in a thread."""
         digest = digest_of(text)
         record = self._keys.find(digest)
         if record is None:
+            self._known.pop(digest, None)
             return None
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
-        self._known[digest] = (record.id, time.monotonic() + _REMEMBER_SECONDS)
+        now = time.monotonic()
+        self._known[digest] = _Known(record.id, now, now + _REMEMBER_SECONDS)
         return record.id
+
+    def last_known(self, text: str) -> str | None:
+        """The owner of a key that the store confirmed within the last minute; for when the store does not answer.
+
+        The key is then remembered for some seconds more, so that not every request waits for the store in vain.
+        """
+        digest = digest_of(text)
+        known = self._known.get(digest)
+        now = time.monotonic()
+        if known is None or now > known.confirmed + _TRUST_SECONDS:
+            return None
+        until = min(now + _REMEMBER_SECONDS, known.confirmed + _TRUST_SECONDS)
+        self._known[digest] = replace(known, ask_again=until)
+        return known.owner

@@ -19,7 +19,7 @@ _CHOICES = {
     ("optimal", "feasible", "time_limit"): "PlanStatus",
     ("links", "matrix"): "OutputForm",
     ("fast", "cvxpy"): "SolverName",
-    ("ok", "unavailable"): "StoreState",
+    ("ok", "unavailable", "does_not_answer", "newer_schema"): "StoreState",
     ("ok", "loading", "failed"): "SolverState",
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",

@@ -3,40 +3,56 @@
 import logging
 
 from app.http.gate import Service
-from app.operations.schemas import Readiness
+from app.operations.schemas import Readiness, StoreState
 from app.plans.planning import make_plan
 from app.plans.request import EXAMPLE, PlanRequest
-from app.store import StoreError
+from app.store import NewerSchemaError, NoAnswerError, StoreError
 
 __all__ = ["assess", "exposition", "warm_up"]
 
 _log = logging.getLogger("fedsift")
 
 
-def assess(service: Service) -> Readiness:
+async def assess(service: Service) -> Readiness:
     """Ask the store and the pool."""
-    try:
-        workers = service.live_workers()
-        store = True
-    except StoreError:
-        workers = 0
-        store = False
+    store, workers = await _ask_store(service)
     draining = service.pool.draining
     return Readiness(
-        ready=store and service.solver == "ok" and not draining,
-        store="ok" if store else "unavailable",
+        ready=store == "ok" and service.solver == "ok" and not draining,
+        store=store,
         solver=service.solver,
         draining=draining,
         queue=service.pool.waiting,
         # Not a reason to send requests elsewhere: validations wait until a worker comes.
-        validations="unavailable" if not store else "ok" if workers else "no_workers",
+        validations="unavailable" if store != "ok" else "ok" if workers else "no_workers",
         workers=workers,
     )
 
 
-def exposition(service: Service) -> bytes:
-    """The metrics in Prometheus' exposition format; those of validations are read from the store."""
-    return service.metrics.text()
+async def _ask_store(service: Service) -> tuple[StoreState, int]:
+    """How the store is, and how many workers it knows."""
+
+    def ask() -> int:
+        service.store.check()
+        return service.live_workers()
+
+    try:
+        return "ok", await service.executors.readiness.run(ask)
+    except NewerSchemaError:
+        return "newer_schema", 0
+    except NoAnswerError:
+        return "does_not_answer", 0
+    except StoreError:
+        return "unavailable", 0
+
+
+async def exposition(service: Service) -> bytes:
+    """The metrics in Prometheus' exposition format; those of validations are missing if the store does not answer."""
+    own = service.metrics.text()
+    try:
+        return own + await service.executors.readiness.run(service.metrics.stored)
+    except NoAnswerError:
+        return own
 
 
 def warm_up(service: Service) -> None:

@@ -5,7 +5,6 @@ from importlib.metadata import version
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 
-from app.http.gate import look_up
 from app.operations.readiness import assess, exposition
 from app.operations.schemas import Health, Readiness
 
@@ -28,7 +27,7 @@ async def get_health() -> Health:
 )
 async def get_readiness(request: Request, response: Response) -> Readiness:
     """Whether the store and the validation queue work, the solver is loaded and the service is not shutting down."""
-    found = await look_up(request, assess)
+    found = await assess(request.app.state.service)
     response.status_code = 200 if found.ready else 503
     return found
 
@@ -41,5 +40,5 @@ async def get_readiness(request: Request, response: Response) -> Readiness:
 )
 async def get_metrics(request: Request) -> Response:
     """The exposition format."""
-    text = await look_up(request, exposition)
+    text = await exposition(request.app.state.service)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -4,7 +4,9 @@ from typing import Literal
 
 from app.wire.base import AnswerModel
 
-__all__ = ["Health", "Readiness"]
+__all__ = ["Health", "Readiness", "StoreState"]
+
+StoreState = Literal["ok", "unavailable", "does_not_answer", "newer_schema"]
 
 
 class Health(AnswerModel):
@@ -18,7 +20,7 @@ class Readiness(AnswerModel):
     """Whether requests should be sent here, and if not, why."""
 
     ready: bool
-    store: Literal["ok", "unavailable"]
+    store: StoreState
     solver: Literal["ok", "loading", "failed"]
     draining: bool
     queue: int

@@ -1,7 +1,9 @@
 """What the store asks of a database: a connection for each thread, transactions, and placeholders written as `?`.
 
-StoreError      the database cannot be reached or does not answer
-GoneError       a row that this one refers to is no longer there
+StoreError                  the database cannot be reached
+├── NoAnswerError           it does not answer in time
+└── NewerSchemaError        a newer release has changed its tables
+GoneError                   a row that this one refers to is no longer there
 """
 
 from contextlib import AbstractContextManager
@@ -9,15 +11,33 @@ from typing import Any, Protocol
 
 from solver.errors import FedsiftError
 
-__all__ = ["WAIT_SECONDS", "Database", "GoneError", "ReadTransaction", "Rows", "StoreError", "Transaction"]
+__all__ = [
+    "WAIT_SECONDS",
+    "Database",
+    "GoneError",
+    "NewerSchemaError",
+    "NoAnswerError",
+    "ReadTransaction",
+    "Rows",
+    "StoreError",
+    "Transaction",
+]
 
 Rows = list[tuple[Any, ...]]
-# How long a connection waits for the database, or for another process that writes.
-WAIT_SECONDS = 10.0
+# How long a transaction may take, and a connection wait for another process that writes, unless a setting says it.
+WAIT_SECONDS = 5.0
 
 
 class StoreError(FedsiftError):
     """The database cannot be reached or does not answer."""
+
+
+class NoAnswerError(StoreError):
+    """The database does not answer in time."""
+
+
+class NewerSchemaError(StoreError):
+    """A newer release has changed the tables, and this one does not know how."""
 
 
 class GoneError(FedsiftError):
@@ -39,9 +59,14 @@ class Transaction(ReadTransaction, Protocol):
 
 
 class Database(Protocol):
-    """A database with a connection for each thread; `now` is an SQL expression for its clock, in seconds since 1970."""
+    """A database with a connection for each thread.
+
+    `now` is an SQL expression for its clock, in seconds since 1970. `has_migrations` is a query that finds a row if the
+    table of migrations exists.
+    """
 
     now: str
+    has_migrations: str
 
     def read(self) -> AbstractContextManager[ReadTransaction]:
         """A transaction that only reads and blocks no writer."""
@@ -49,8 +74,8 @@ class Database(Protocol):
     def write(self) -> AbstractContextManager[Transaction]:
         """A transaction that commits at its end and rolls back on any exception."""
 
-    def lock_migrations(self, transaction: Transaction) -> None:
-        """Let only one process migrate at a time, until the transaction ends."""
+    def migration(self) -> AbstractContextManager[Transaction]:
+        """A transaction of the one process that migrates; it may take as long as it needs."""
 
     def close(self) -> None:
         """Close the connections of all threads."""

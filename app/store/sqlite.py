@@ -2,11 +2,13 @@
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from app.store.database import WAIT_SECONDS, GoneError, ReadTransaction, Rows, StoreError, Transaction
+from app.store.deadline import deadline_in
 
 __all__ = ["SqliteDatabase"]
 
@@ -26,9 +28,11 @@ class SqliteDatabase:
     """A file; each thread has a connection of its own to it."""
 
     now = "((julianday('now') - 2440587.5) * 86400.0)"
+    has_migrations = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, timeout: float = WAIT_SECONDS) -> None:
         self._path = path
+        self._timeout = timeout
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
 
@@ -44,10 +48,17 @@ class SqliteDatabase:
         with self._transaction("BEGIN IMMEDIATE") as statements:
             yield statements
 
+    def migration(self) -> AbstractContextManager[Transaction]:
+        """Only one process writes at a time."""
+        return self.write()
+
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[_Statements]:
         try:
             connection = self._connection()
+            # How long to wait for another process that writes.
+            left = max(0.0, deadline_in(self._timeout) - time.monotonic())
+            connection.execute(f"PRAGMA busy_timeout = {round(1000 * left)}")
             connection.execute(begin)
             try:
                 yield _Statements(connection)
@@ -60,9 +71,6 @@ class SqliteDatabase:
             raise GoneError(str(error)) from error
         except (sqlite3.Error, OSError) as error:
             raise StoreError(str(error)) from error
-
-    def lock_migrations(self, transaction: Transaction) -> None:
-        """BEGIN IMMEDIATE has locked already."""
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -81,7 +89,7 @@ class SqliteDatabase:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # `check_same_thread` is off for `close` alone; a connection is used by its own thread.
             connection = sqlite3.connect(
-                self._path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
+                self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")

@@ -4,26 +4,27 @@ The tables belong to the slices: `app.runs.store`, `app.keys.store`, `app.plans.
 `app.worker.store` hold their statements and records.
 """
 
-import threading
 from contextlib import AbstractContextManager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from app.store.database import Database, ReadTransaction, Transaction
-from app.store.postgres import PostgresDatabase
+from app.store.database import WAIT_SECONDS, Database, NewerSchemaError, ReadTransaction, Transaction
 from app.store.sqlite import SqliteDatabase
-from solver.errors import InvalidInputError
+from solver.errors import InvalidInputError, MissingExtraError
 
 __all__ = ["Store"]
 
 
 class Store:
-    """The database of a process; any thread may use it. It migrates at its first use."""
+    """The database of a process; any thread may use it. It migrates at its first use.
 
-    def __init__(self, url: str) -> None:
-        self._database = _database(url)
+    A transaction raises a `StoreError` if the database does not answer within `timeout` seconds.
+    """
+
+    def __init__(self, url: str, timeout: float = WAIT_SECONDS) -> None:
+        self._database = _database(url, timeout)
         self._migrated = False
-        self._lock = threading.Lock()
 
     def read(self) -> AbstractContextManager[ReadTransaction]:
         """A transaction that only reads: all its queries see the same state, and it blocks no writer."""
@@ -41,28 +42,53 @@ class Store:
         return self._database.now
 
     def migrate(self) -> None:
-        """Bring the schema up to date; safe when several processes start at once."""
-        with self._lock:
-            if self._migrated:
-                return
-            scripts = sorted(files("app.store").joinpath("migrations").iterdir(), key=lambda script: script.name)
-            with self._database.write() as t:
-                self._database.lock_migrations(t)
+        """Bring the schema up to date; safe when several threads and processes start at once.
+
+        It reads first: with an up-to-date schema it waits for no lock.
+
+        Raises:
+            NewerSchemaError: a newer release has changed the tables.
+        """
+        if self._migrated:
+            return
+        with self._database.read() as found:
+            missing = self._missing(found)
+        if missing:
+            with self._database.migration() as t:
                 t.change("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
-                done = {name for (name,) in t.rows("SELECT name FROM migrations")}
-                for script in scripts:
-                    if script.name.endswith(".sql") and script.name not in done:
-                        for statement in _statements(script.read_text(encoding="utf-8")):
-                            t.change(statement)
-                        t.change("INSERT INTO migrations (name) VALUES (?)", script.name)
-            self._migrated = True
+                for name in self._missing(t):  # another process may have been first
+                    for statement in _scripts()[name]:
+                        t.change(statement)
+                    t.change("INSERT INTO migrations (name) VALUES (?)", name)
+        self._migrated = True
+
+    def check(self) -> None:
+        """Look at the schema again: a newer release may have changed it since.
+
+        Raises:
+            StoreError: the database does not answer, or its schema is newer.
+        """
+        self._migrated = False
+        self.migrate()
 
     def close(self) -> None:
         """Close all connections."""
         self._database.close()
 
+    def _missing(self, t: ReadTransaction) -> list[str]:
+        """The migrations that this database has not had, in order."""
+        known = t.rows(self._database.has_migrations)
+        done = {name for (name,) in t.rows("SELECT name FROM migrations")} if known else set()
+        newer = sorted(done - _scripts().keys())
+        if newer:
+            raise NewerSchemaError(
+                f"a newer release of fedsift has written to this database (migration {newer[0]}): "
+                "install that release, or restore a backup from before it"
+            )
+        return [name for name in _scripts() if name not in done]
 
-def _database(url: str) -> Database:
+
+def _database(url: str, timeout: float) -> Database:
     """The database that a URL names: `sqlite:///relative`, `sqlite:////absolute` or `postgresql://…`.
 
     Raises:
@@ -70,10 +96,22 @@ def _database(url: str) -> Database:
         MissingExtraError: PostgreSQL without psycopg.
     """
     if url.startswith("sqlite:///"):
-        return SqliteDatabase(Path(url.removeprefix("sqlite:///")))
-    if url.startswith(("postgresql://", "postgres://")):
-        return PostgresDatabase(url)
-    raise InvalidInputError("FEDSIFT_DATABASE_URL", "must begin with sqlite:/// or postgresql://")
+        return SqliteDatabase(Path(url.removeprefix("sqlite:///")), timeout)
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidInputError("FEDSIFT_DATABASE_URL", "must begin with sqlite:/// or postgresql://")
+    try:
+        # Imported here: the default store does not need psycopg.
+        from app.store.postgres import PostgresDatabase  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtraError("a postgresql:// database needs psycopg: install fedsift[postgres]") from error
+    return PostgresDatabase(url, timeout)
+
+
+@cache
+def _scripts() -> dict[str, list[str]]:
+    """The statements of every migration, in order."""
+    found = sorted(files("app.store").joinpath("migrations").iterdir(), key=lambda script: script.name)
+    return {one.name: _statements(one.read_text(encoding="utf-8")) for one in found if one.name.endswith(".sql")}
 
 
 def _statements(script: str) -> list[str]:

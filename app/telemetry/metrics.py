@@ -20,6 +20,7 @@ class Metrics:
         self.tracing = NoTracing() if tracing is None else tracing
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
+        self._stored = CollectorRegistry()
         self._requests = Counter(
             "fedsift_requests_total", "Requests.", ["method", "route", "status"], registry=self.registry
         )
@@ -40,7 +41,7 @@ class Metrics:
 
     def watch_jobs(self, numbers: Collector) -> None:
         """Add metrics that are read from the store at each scrape."""
-        self.registry.register(numbers)
+        self._stored.register(numbers)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answered request."""
@@ -59,5 +60,9 @@ class Metrics:
         self._gaps.observe(relative_gap)
 
     def text(self) -> bytes:
-        """The exposition format."""
+        """What this process knows itself, in the exposition format."""
         return generate_latest(self.registry)
+
+    def stored(self) -> bytes:
+        """What is read from the store, in the same format. It asks the store, so it must run in a thread."""
+        return generate_latest(self._stored)

@@ -186,9 +186,11 @@ async def follow(service: Service, validation_id: str, after: int) -> AsyncItera
     quiet_since = time.monotonic()
     try:
         yield b"retry: 1000\n\n"
-        while not service.closing and time.monotonic() < deadline:
+        while service.closing_since is None and time.monotonic() < deadline:
             try:
-                events = await asyncio.to_thread(ValidationStore(service.store).events, validation_id, after)
+                events = await service.executors.followers.run(
+                    ValidationStore(service.store).events, validation_id, after
+                )
             except StoreError:
                 return  # the follower comes back with the last number it has seen
             for event in events:

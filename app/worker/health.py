@@ -20,4 +20,5 @@ def is_working(store: Store, host: str, timeout: float) -> bool:
 
 if __name__ == "__main__":
     settings = Settings()
-    sys.exit(0 if is_working(Store(settings.database_url), this_host(), settings.worker_timeout) else 1)
+    store = Store(settings.database_url, settings.store_timeout)
+    sys.exit(0 if is_working(store, this_host(), settings.worker_timeout) else 1)

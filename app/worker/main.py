@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 from app.settings import Settings
-from app.store import Store
+from app.store import NewerSchemaError, Store
 from app.telemetry.logs import set_up_logs
 from app.validations.parts import PartStore
 from app.worker.executor import EXIT_CRASHED, EXIT_SUPERSEDED, Executor
@@ -21,11 +21,12 @@ from app.worker.store import WorkerStore
 from app.worker.trainer_process import Trainer
 from app.worker.upkeep import Upkeep, this_host
 
-__all__ = ["main"]
+__all__ = ["EXIT_NEWER_SCHEMA", "main"]
 
 _log = logging.getLogger("fedsift.worker")
 
 _LEAVE_SECONDS = 5.0
+EXIT_NEWER_SCHEMA = 78  # as EX_CONFIG of sysexits.h
 
 
 def main() -> None:
@@ -37,7 +38,11 @@ def main() -> None:
         signal.signal(number, lambda *_: stop.set())
     if "--supervised" in sys.argv:
         threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
-    _work(settings, stop)
+    try:
+        _work(settings, stop)
+    except NewerSchemaError as error:
+        _log.error("%s", error)
+        sys.exit(EXIT_NEWER_SCHEMA)
 
 
 def _wait_for_end(stop: threading.Event) -> None:
@@ -51,7 +56,7 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     trainer = Trainer(
         scratch, threads=settings.trainer_threads, timeout=settings.round_timeout, data_dir=settings.data_dir
     )
-    store = Store(settings.database_url)
+    store = Store(settings.database_url, settings.store_timeout)
     workers = WorkerStore(store)
     executor = Executor(PartStore(store), worker_id, trainer, most_attempts=settings.round_attempts)
     workers.register(worker_id, this_host(), os.getpid())

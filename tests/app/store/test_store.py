@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.store import Store, StoreError
+from app.store import NewerSchemaError, Store, StoreError
 from app.store.database import GoneError
 from solver.errors import InvalidInputError
 
@@ -97,6 +97,30 @@ def test_several_processes_may_migrate_at_once(database_url: str) -> None:
     assert done == sorted(script.name for script in scripts.glob("*.sql"))
     for one in stores:
         one.close()
+
+
+def test_a_schema_that_is_up_to_date_is_used_without_a_lock(store: Store, database_url: str) -> None:
+    add_key(store, "a")
+    other = Store(database_url, 0.2)
+    with store.write() as t:
+        t.change("INSERT INTO migrations (name) VALUES ('9999_seen_by_nobody.sql')")
+        assert names(other) == ["a"]  # while another process writes
+        t.change("DELETE FROM migrations WHERE name = '9999_seen_by_nobody.sql'")
+    other.close()
+
+
+def test_a_schema_of_a_newer_release_is_refused(store: Store, database_url: str) -> None:
+    add_key(store, "a")
+    with store.write() as t:
+        t.change("INSERT INTO migrations (name) VALUES ('9999_of_tomorrow.sql')")
+    later = Store(database_url)
+    for use in (later.read, later.write, later.migrate, store.check, store.read):
+        with pytest.raises(NewerSchemaError, match=r"newer release .*9999_of_tomorrow\.sql"):
+            use()
+    with later._database.write() as t:
+        t.change("DELETE FROM migrations WHERE name = '9999_of_tomorrow.sql'")
+    assert names(store) == names(later) == ["a"]
+    later.close()
 
 
 def test_the_clock_is_the_databases_in_seconds(store: Store) -> None:
