@@ -9,6 +9,8 @@ PORT ?= 8000
 PYTEST_ARGS ?= -n auto
 BROWSER_ARGS ?= -n 0
 CHAOS_ARGS ?= -n 0
+SECONDS ?= 900
+DATABASE ?= sqlite
 # A looser range would take the newest build with its CUDA packages.
 TORCH := torch==2.13.0
 SERVE_EXTRAS := serve,worker
@@ -19,7 +21,7 @@ NEW_PIP := 'pip>=25.1'
 COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test test-browser pictures chaos check format install install-dev lock openapi adr bench-sampler bench-solver \
+.PHONY: help serve test test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
   bench-fedl bench-service bench-overload bench-large experiments clean
 
 help: ## Show this list
@@ -57,8 +59,13 @@ test-browser: $(VENV)/.dev ## Test the studio in a real browser
 pictures: $(VENV)/.dev ## Take the pictures of the studio in docs/images/ anew (needs Chromium)
 	PYTHONPATH=. $(BIN)/python docs/images/take.py
 
-chaos: $(VENV)/.dev ## Reproduce faults with real processes (minutes)
+# The clock is stepped by libfaketime (Debian: apt-get install faketime), and a small disk is mounted, which needs root.
+chaos: $(VENV)/.dev ## Make faults on purpose against real processes, and print a table (minutes)
 	$(BIN)/python -m pytest -m chaos tests/chaos $(CHAOS_ARGS)
+	$(BIN)/python -m benchmarks.chaos
+
+soak: $(VENV)/.dev ## Make random faults for a while: SECONDS=900 DATABASE=sqlite (or postgres)
+	$(BIN)/python -m benchmarks.chaos.soak --seconds $(SECONDS) --database $(DATABASE)
 
 check: $(VENV)/.dev ## Format, lint, strict types, import contract, tests: what CI runs
 	$(BIN)/ruff format --check .

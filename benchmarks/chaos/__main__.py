@@ -1,0 +1,42 @@
+"""`make chaos`: every fault, one after the other, as a table. The last line is one JSON object.
+
+`--against FOLDER` tests the code of another checkout. `--before FILE` takes the column "before" from the JSON of an
+earlier run. Names choose scenarios; without any all are run. The status is 1 if something that must hold does not.
+"""
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+
+from benchmarks.chaos import scenarios
+from benchmarks.chaos.report import row, table
+from benchmarks.chaos.scenario import run_scenario
+from benchmarks.machine import describe
+
+
+def main() -> int:
+    """Run the scenarios and print what they found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(scenarios.ALL))
+    parser.add_argument("--against", type=Path, default=Path(__file__).parents[2], metavar="FOLDER")
+    parser.add_argument("--before", type=Path, metavar="FILE")
+    chosen = parser.parse_args()
+    unknown = set(chosen.names) - set(scenarios.ALL)
+    if unknown:
+        parser.error(f"no such scenario: {', '.join(sorted(unknown))}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
+    print(describe("fastapi", "uvicorn"))
+    found = []
+    for name in chosen.names or scenarios.ALL:
+        found.append(run_scenario(scenarios.ALL[name], chosen.against.resolve()))
+        print(row(found[-1]), flush=True)
+    before = json.loads(chosen.before.read_text().splitlines()[-1]) if chosen.before else {}
+    print(table(found, before), flush=True)
+    print(json.dumps({one["name"]: one for one in found}))
+    return int(any(one["holds"] is False for one in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
