@@ -18,6 +18,7 @@ from starlette.middleware.cors import CORSMiddleware
 from app.http.executors import Executor, executors
 from app.http.gate import Service
 from app.http.handlers import add_handlers
+from app.http.hosts import ServedHosts
 from app.http.middleware import Surroundings
 from app.http.pool import WorkPool
 from app.keys.ring import KeyRing
@@ -68,7 +69,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_handlers(app, ROUTERS)
     if chosen.cors_origins:
         app.add_middleware(CORSMiddleware, allow_origins=chosen.cors_origins, allow_methods=["*"], allow_headers=["*"])
-    app.add_middleware(Surroundings, metrics=service.metrics)
+    app.add_middleware(Surroundings, metrics=service.metrics, hosts=ServedHosts.of(chosen))
     return app
 
 

@@ -29,6 +29,9 @@ class Settings(BaseSettings):
     auth: Literal["auto", "required", "off"] = Field(
         "auto", description="Require API keys: `auto` means on every address except loopback."
     )
+    metrics: Literal["auto", "open", "key", "off"] = Field(
+        "auto", description="Who may read `/metrics`: `auto` means everyone where no API key is required, else any key."
+    )
     database_url: str = Field(
         default_factory=_default_database,
         description="The database: `sqlite:///path` or `postgresql://…`.",
@@ -57,6 +60,15 @@ class Settings(BaseSettings):
         1024 * MEBIBYTE, ge=1024, description="Bytes of all request bodies in progress in a process; beyond it 503."
     )
     body_timeout: float = Field(30.0, gt=0, description="Seconds that a client may take to send its body.")
+    connections: int = Field(
+        512, ge=1, description="Open connections of a process; beyond it the longest idle one is closed, or 503."
+    )
+    head_limit: int = Field(64 * 1024, ge=1024, description="Largest request line with headers, in bytes.")
+    head_timeout: float = Field(10.0, gt=0, description="Seconds that a client may take to send the headers.")
+    idle_timeout: float = Field(30.0, gt=0, description="Seconds that a connection may be idle between two requests.")
+    send_timeout: float = Field(
+        30.0, gt=0, description="Seconds in which a client must read the next 256 KiB of an answer."
+    )
     time_limit: float = Field(10.0, gt=0, description="Default time limit of a solve, in seconds.")
     max_time_limit: float = Field(60.0, gt=0, description="Largest time limit that a request may set, in seconds.")
     max_devices: int = Field(2_000_000, ge=1, description="Largest number of devices of a network.")
@@ -95,6 +107,11 @@ class Settings(BaseSettings):
     stream_seconds: float = Field(
         600.0, gt=0, description="Seconds after which an event stream ends; clients reconnect with `Last-Event-ID`."
     )
+    allowed_hosts: tuple[str, ...] = Field(
+        (),
+        description="Names, as a JSON list, that `Host` may have beside loopback's. Others get 421 on loopback without "
+        "keys, and elsewhere if this is set.",
+    )
     cors_origins: tuple[str, ...] = Field(
         (), description="Origins that browsers may call from (CORS); none by default."
     )
@@ -110,9 +127,16 @@ class Settings(BaseSettings):
         """Whether callers must show an API key."""
         return self.auth == "required" or (self.auth == "auto" and not is_loopback(self.host))
 
+    @property
+    def metrics_access(self) -> Literal["open", "key", "off"]:
+        """Who may read the metrics."""
+        if self.metrics == "auto":
+            return "key" if self.needs_key else "open"
+        return self.metrics
+
     def export(self) -> None:
         """Put the settings that were given into the environment, where the server's processes read them."""
-        for name in self.model_fields_set - {"cors_origins"}:
+        for name in self.model_fields_set - {"allowed_hosts", "cors_origins"}:
             os.environ[f"FEDSIFT_{name.upper()}"] = str(getattr(self, name))
 
 

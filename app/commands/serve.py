@@ -1,6 +1,7 @@
 """`fedsift serve`."""
 
 import gc
+import math
 import signal
 from collections.abc import Callable
 from types import FrameType
@@ -9,6 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 import uvicorn
 
+from app.http.protocol import LimitedProtocol
 from app.keys.store import KeyStore
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError
@@ -69,6 +71,9 @@ def _listen(settings: Settings) -> None:
         workers=settings.processes,
         log_config=None,
         access_log=False,
+        http=LimitedProtocol,
+        ws="none",
+        timeout_keep_alive=math.ceil(settings.idle_timeout),
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_grace,
     )

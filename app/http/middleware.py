@@ -1,4 +1,4 @@
-"""Middleware for every request: id, security headers, log line, metrics, and a problem for unexpected failures."""
+"""Middleware for every request: id, known host, security headers, log line, metrics, problems for failures."""
 
 import asyncio
 import logging
@@ -8,7 +8,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.context import begin_request
-from app.http.handlers import internal_error
+from app.http.handlers import internal_error, problem_response
+from app.http.hosts import ServedHosts, misdirected
 from app.http.security import SECURITY_HEADERS
 from app.telemetry.metrics import Metrics
 
@@ -25,9 +26,10 @@ _DISCARD_SECONDS = 0.5
 class Surroundings:
     """Plain ASGI middleware: Starlette's base class would cost a task and a queue for each request."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, hosts: ServedHosts) -> None:
         self._app = app
         self._metrics = metrics
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -61,7 +63,9 @@ class Surroundings:
 
         with self._metrics.tracing.request(scope) as traced:
             try:
-                await self._app(scope, receive_noting, send_with_headers)
+                known = self._hosts.serve(scope["headers"])
+                answer = self._app if known else problem_response(misdirected().problem())
+                await answer(scope, receive_noting, send_with_headers)
             except Exception:
                 _faults.exception("unforeseen failure")
                 if status == 0:

@@ -5,12 +5,15 @@ ServiceError (a FedsiftError)
 ├── UnauthorisedError 401
 ├── NotFoundError 404
 ├── SlowBodyError 408
+├── SlowHeadError 408
 ├── ConflictError 409           an aggregation out of order, or another body for what was answered
 ├── TooLargeError 413           before or after decompression
 ├── UnsupportedTypeError 415
+├── MisdirectedError 421        a host that is not ours
 ├── InvalidRequestError 422     a rule is broken; says where
 ├── InfeasibleError 422         too few devices can be sampled; says which and why
 ├── TooManyRequestsError 429    for this key
+├── HeadTooLargeError 431
 ├── OverloadedError 503         for everyone, or shutting down
 └── StoreUnavailableError 503
 """
@@ -26,13 +29,16 @@ __all__ = [
     "ERROR_LIMIT",
     "PROBLEM_JSON",
     "ConflictError",
+    "HeadTooLargeError",
     "InfeasibleError",
     "InvalidRequestError",
     "MalformedError",
+    "MisdirectedError",
     "NotFoundError",
     "OverloadedError",
     "ServiceError",
     "SlowBodyError",
+    "SlowHeadError",
     "StoreUnavailableError",
     "TooLargeError",
     "TooManyRequestsError",
@@ -100,6 +106,14 @@ class SlowBodyError(ServiceError):
     title = "The request took too long to arrive"
 
 
+class SlowHeadError(ServiceError):
+    """The request line and the headers did not arrive in time."""
+
+    status = HTTPStatus.REQUEST_TIMEOUT
+    name = "slow-head"
+    title = "The request took too long to arrive"
+
+
 class ConflictError(ServiceError):
     """The run is at another aggregation than the caller assumes, or an idempotency key was used with another body."""
 
@@ -122,6 +136,14 @@ class UnsupportedTypeError(ServiceError):
     status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
     name = "unsupported-type"
     title = "The content type is not supported"
+
+
+class MisdirectedError(ServiceError):
+    """The request names a host that the service does not serve."""
+
+    status = HTTPStatus.MISDIRECTED_REQUEST
+    name = "misdirected"
+    title = "This host is not served here"
 
 
 class InvalidRequestError(ServiceError):
@@ -171,6 +193,14 @@ class TooManyRequestsError(ServiceError):
     status = HTTPStatus.TOO_MANY_REQUESTS
     name = "too-many-requests"
     title = "Too many requests under way for this key"
+
+
+class HeadTooLargeError(ServiceError):
+    """The request line and the headers have more bytes than are accepted."""
+
+    status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+    name = "head-too-large"
+    title = "The request's head is too large"
 
 
 class OverloadedError(ServiceError):

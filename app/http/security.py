@@ -6,10 +6,20 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader
 
 from app.http.gate import Service
-from app.http.problems import UnauthorisedError
+from app.http.problems import NotFoundError, UnauthorisedError
 from app.store import StoreError
 
-__all__ = ["DOCS_POLICY", "KEY_HEADER", "LOCAL", "SECURITY_HEADERS", "STUDIO_POLICY", "Owner", "unknown_key"]
+__all__ = [
+    "DOCS_POLICY",
+    "KEY_HEADER",
+    "LOCAL",
+    "SECURITY_HEADERS",
+    "STUDIO_POLICY",
+    "Owner",
+    "may_read_metrics",
+    "no_metrics",
+    "unknown_key",
+]
 
 KEY_HEADER = "X-API-Key"
 # The owner of everything where no key is required.
@@ -42,8 +52,21 @@ _header = APIKeyHeader(
 async def find_owner(request: Request, key: Annotated[str | None, Security(_header)]) -> str:
     """The id of the caller's key, or the local owner where no key is required."""
     service: Service = request.app.state.service
-    if not service.settings.needs_key:
-        return LOCAL
+    return await _known_owner(service, key) if service.settings.needs_key else LOCAL
+
+
+async def may_read_metrics(request: Request, key: Annotated[str | None, Security(_header)]) -> None:
+    """Refuse metrics that are switched off or need a key, which Prometheus sends as `Authorization: Bearer`."""
+    service: Service = request.app.state.service
+    access = service.settings.metrics_access
+    if access == "off":
+        raise no_metrics()
+    if access == "key":
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        await _known_owner(service, key or (token.strip() if scheme.lower() == "bearer" else None))
+
+
+async def _known_owner(service: Service, key: str | None) -> str:
     owner = await _owner_of(service, key) if key else None
     if owner is None:
         raise unknown_key()
@@ -68,6 +91,11 @@ def unknown_key() -> UnauthorisedError:
     """No API key was sent, or an unknown one."""
     detail = f"send a known key in the header {KEY_HEADER}"
     return UnauthorisedError(detail, headers={"WWW-Authenticate": f'ApiKey header="{KEY_HEADER}"'})
+
+
+def no_metrics() -> NotFoundError:
+    """The settings switch metrics off."""
+    return NotFoundError("metrics are switched off")
 
 
 Owner = Annotated[str, Depends(find_owner)]

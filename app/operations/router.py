@@ -2,9 +2,11 @@
 
 from importlib.metadata import version
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import PlainTextResponse, Response
 
+from app.http.described import NO_KEY, problems
+from app.http.security import may_read_metrics, no_metrics
 from app.operations.readiness import assess, exposition
 from app.operations.schemas import Health, Readiness
 
@@ -37,8 +39,10 @@ async def get_readiness(request: Request, response: Response) -> Readiness:
     operation_id="getMetrics",
     summary="Prometheus metrics of this process",
     response_class=PlainTextResponse,
+    dependencies=[Depends(may_read_metrics)],
+    responses=problems(NO_KEY, no_metrics()),
 )
 async def get_metrics(request: Request) -> Response:
-    """The exposition format."""
+    """The exposition format. Where keys are required it takes one, also as `Authorization: Bearer`."""
     text = await exposition(request.app.state.service)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -15,7 +15,7 @@ gc.disable()  # as the command does while it loads
 app = served_app()
 print("collects", gc.isenabled())
 print("hidden", *(name for name in UNUSED if name in sys.modules))
-with TestClient(app) as client:
+with TestClient(app, base_url="http://localhost") as client:
     while not client.get("/readyz").json()["ready"]:
         pass
     print("loaded", *(name for name in ("scipy.linalg", "scipy.sparse", "pycparser") if name in sys.modules))

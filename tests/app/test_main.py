@@ -9,7 +9,7 @@ from app.main import create_app
 def test_healthz_answers_with_the_version() -> None:
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(app=create_app())
-        async with httpx.AsyncClient(transport=transport, base_url="http://fedsift") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.get("/healthz")
 
     answer = asyncio.run(ask())

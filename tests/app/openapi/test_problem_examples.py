@@ -63,7 +63,7 @@ class Caller:
         return await self.call(self.app(auth="required"))
 
     async def provoke_404(self) -> httpx.Response:
-        return await self.call(self.app(), content=json.dumps(REQUESTS.get(self.name, {})).encode())
+        return await self.call(self.app(metrics="off"), content=json.dumps(REQUESTS.get(self.name, {})).encode())
 
     async def provoke_408(self) -> httpx.Response:
         async def slowly() -> AsyncIterator[bytes]:
@@ -156,7 +156,7 @@ class Caller:
 
     async def send(self, app: FastAPI, method: str, path: str, content: Any = None, **headers: str) -> httpx.Response:
         kind = {"Content-Type": self.type} if self.reads else {}
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             return await client.request(method, path, content=content, headers={**kind, **headers})
 
 

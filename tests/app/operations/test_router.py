@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from app.settings import Settings, is_loopback, settings_table
+from tests.support.command import make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
 
@@ -62,6 +63,27 @@ def test_metrics_count_by_route_and_never_by_id(client: httpx.Client) -> None:
     assert "fedsift_relative_gap_count" in text
     assert "fedsift_queue_depth 0.0" in text
     assert "run_0000" not in text
+
+
+def test_metrics_need_a_key_where_the_api_does(tmp_path: Path) -> None:
+    key = make_key(tmp_path, "prometheus")["key"]
+    with running_server(tmp_path, host="0.0.0.0") as server, server.client() as client:
+        assert client.get("/metrics").status_code == 401
+        assert client.get("/metrics", headers={"authorization": f"Bearer {key}x"}).status_code == 401
+        assert client.get("/metrics", headers={"authorization": f"Basic {key}"}).status_code == 401
+        for headers in ({"authorization": f"Bearer {key}"}, {"x-api-key": key}):
+            assert "fedsift_requests_total" in client.get("/metrics", headers=headers).text
+        # Only the metrics take a bearer token.
+        assert client.get("/v1/runs", headers={"authorization": f"Bearer {key}"}).status_code == 401
+
+
+def test_who_may_read_metrics() -> None:
+    assert Settings().metrics_access == "open"
+    assert Settings(host="0.0.0.0").metrics_access == "key"
+    assert Settings(host="0.0.0.0", auth="off").metrics_access == "open"
+    assert Settings(host="0.0.0.0", metrics="open").metrics_access == "open"
+    assert Settings(metrics="key").metrics_access == "key"
+    assert Settings(metrics="off").metrics_access == "off"
 
 
 def test_every_answer_has_the_security_headers(client: httpx.Client) -> None:
@@ -183,10 +205,8 @@ def test_a_slow_body_does_not_hold_its_place_for_ever(tmp_path: Path) -> None:
     with running_server(tmp_path, body_timeout="0.5") as server:
         host, port = server.url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=120) as s:
-            head = (
-                "POST /v1/plans HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
-            )
-            s.sendall(head.encode())
+            head = "POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            s.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
             assert b" 408 " in s.recv(1000).splitlines()[0]
 
 
