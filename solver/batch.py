@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solver.arrays import FloatArray, IntArray
-from solver.eligibility import data_ceiling
+from solver.eligibility import ROUNDING, data_ceiling
 from solver.errors import InvalidInputError
 from solver.fast import MAX_ITERATIONS, TOLERANCE, solve_fast
 from solver.gradient import GradientModel
@@ -113,7 +113,7 @@ class _Joint:
         devices = rows.reshape(-1)
         held = network.devices.data[devices]
         ceiling = data_ceiling(Schedule.of(network), devices, 1, horizon)
-        unable = (held > ceiling * (1 + 1e-9)) | (held <= 0)
+        unable = (held > ceiling * ROUNDING) | (held <= 0)
         if unable.any():
             raise InvalidInputError("sets", f"device {devices[np.argmax(unable)]} cannot be sampled")
         graphs = [Subgraph.of(network, row) for row in rows]

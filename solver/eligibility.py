@@ -9,7 +9,10 @@ from solver.network import Network
 from solver.schedule import Schedule
 from solver.validation import as_count
 
-__all__ = ["Obstacle", "data_ceiling", "eligible_devices", "obstacles"]
+__all__ = ["ROUNDING", "Obstacle", "data_ceiling", "eligible_devices", "obstacles"]
+
+# Rounding in D + R, or in P/p, may exceed the ceiling by this factor.
+ROUNDING = 1 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,7 @@ def obstacles(
 
 
 def _can_train(schedule: Schedule, devices: IntArray, held: FloatArray, first: int, last: int) -> BoolArray:
-    # Rounding in D + R may exceed the ceiling a little.
-    fits: BoolArray = held <= data_ceiling(schedule, devices, first, last) * (1 + 1e-9)
+    fits: BoolArray = held <= data_ceiling(schedule, devices, first, last) * ROUNDING
     return fits & (held > 0)
 
 

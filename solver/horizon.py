@@ -1,6 +1,7 @@
 """From a network and a sampled set to offloading for t = 1..T (Sec. III-C): one convex problem after another.
 
-After each step D_i += R_i, eq. (6), and Λ_ki += (1 − Λ_ki)Φ_ki, eq. (8) (`solver.state` keeps it).
+After each step D_i += R_i, eq. (6), and what each pair has not sent yet shrinks (`solver.transfer` says how, and
+`solver.state` keeps it).
 
 The cap of a step looks ahead: cap_i(t) = min(θ_i(t), min_{s≥t} P_i(s)/p_i(s) − D_i(t−1)). Receivers keep what they
 receive. If a step ignored a later drop of P_i/p_i, that later step would be infeasible.
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solver.arrays import FloatArray
-from solver.eligibility import Obstacle, data_ceiling, obstacles
+from solver.eligibility import ROUNDING, Obstacle, data_ceiling, obstacles
 from solver.errors import InvalidInputError
 from solver.fast import TOLERANCE, solve_fast
 from solver.gradient import GradientModel
@@ -28,11 +29,13 @@ from solver.schedule import Change, Schedule
 from solver.solution import StepSolution
 from solver.state import HorizonState, start
 from solver.subgraph import Subgraph
+from solver.transfer import Transfer
 from solver.validation import as_column, as_count, as_device_set, as_number
 
-__all__ = ["METHODS", "Period", "advance", "plan_offloading", "step_problem"]
+__all__ = ["METHODS", "TRANSFERS", "Period", "advance", "plan_offloading", "step_problem"]
 
 METHODS = ("fast", "cvxpy", "random", "greedy", "none")
+TRANSFERS = tuple(kind.value for kind in Transfer)
 
 # Without a horizon, steps look ahead to every change of the schedule.
 _FOR_EVER = 2**62
@@ -60,15 +63,20 @@ def step_problem(
     gradient_norm: float = 1.0,
     gradient_noise: float = 1.0,
     horizon: int | None = None,
+    transfer: str = Transfer.REDRAW,
 ) -> StepProblem:
     """The next step's problem, as a validated `StepProblem` of its own."""
+    kind = _transfer(transfer)
     schedule = Schedule.of(network)
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
     subgraph = Subgraph.of(schedule.at(state.step + 1), state.sampled)
     last = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=state.step + 1)
     ceiling = data_ceiling(schedule, state.sampled, state.step + 1, last)
-    columns = _columns(subgraph, state.data, state.unsent_along(subgraph), ceiling, gradient_norm, gradient_noise)
-    return StepProblem(**(columns | {"data_ceiling": ceiling}))
+    unsent = state.unsent_along(subgraph)
+    columns = _columns(subgraph, kind, state.data, unsent, ceiling, gradient_norm, gradient_noise)
+    # Planning allows for rounding where P_i = p_i·D_i; a device that holds more than that is refused.
+    fits = state.data <= ceiling * ROUNDING
+    return StepProblem(**(columns | {"data_ceiling": np.where(fits, columns["data_ceiling"], ceiling)}))
 
 
 def advance(
@@ -79,6 +87,7 @@ def advance(
     gradient_noise: float = 1.0,
     horizon: int | None = None,
     method: str = "fast",
+    transfer: str = Transfer.REDRAW,
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -86,8 +95,9 @@ def advance(
     """Plan the next steps, one for each gradient norm.
 
     Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
-    last step that the caps look ahead to (default: every change of the schedule). `time_limit` (seconds) holds for all
-    steps together; the steps after it get what the solver finds without an iteration.
+    last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS`, see
+    `solver.transfer`. `time_limit` (seconds) holds for all steps together; the steps after it get what the solver finds
+    without an iteration.
 
     Raises:
         InvalidInputError: an unknown method, a set that does not fit the network, or a number out of range.
@@ -96,6 +106,7 @@ def advance(
     schedule = Schedule.of(network)
     norms = as_column(gradient_norms, "gradient_norms")
     noise = as_number(gradient_noise, "gradient_noise")
+    kind = _transfer(transfer)
     solve = _solver(method, generator, as_number(tolerance, "tolerance", strict=True))
     deadline = None if time_limit is None else perf_counter() + as_number(time_limit, "time_limit")
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
@@ -116,10 +127,10 @@ def advance(
         held = state.data
         for t in range(state.step + 1, last + 1):
             norm = float(norms[len(steps)])
-            columns = _columns(subgraph, held, unsent, ceiling, norm, noise)
+            columns = _columns(subgraph, kind, held, unsent, ceiling, norm, noise)
             remaining = None if deadline is None else deadline - perf_counter()
             answer = solve(StepProblem.trusted(**columns), remaining)
-            unsent = unsent * (1.0 - answer.fractions)
+            unsent = kind.left(unsent, answer.fractions)
             held = held + answer.received
             steps.append(_step_plan(t, subgraph, answer, held))
         state = state.after(last, held, subgraph, unsent)
@@ -135,6 +146,7 @@ def plan_offloading(
     gradient: GradientModel | None = None,
     gradient_noise: float = 1.0,
     method: str = "fast",
+    transfer: str = Transfer.REDRAW,
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -154,6 +166,7 @@ def plan_offloading(
         gradient_noise=gradient_noise,
         horizon=horizon,
         method=method,
+        transfer=transfer,
         generator=generator,
         tolerance=tolerance,
         time_limit=time_limit,
@@ -161,19 +174,38 @@ def plan_offloading(
     seconds = perf_counter() - begin
     unsampled = float(np.delete(schedule.network.devices.data, period.state.sampled).sum())
     return Plan(
-        len(schedule.network), period.state.sampled, period.steps, period.obstacles, seconds, unsampled, gradient_noise
+        n_devices=len(schedule.network),
+        sampled=period.state.sampled,
+        steps=period.steps,
+        obstacles=period.obstacles,
+        seconds=seconds,
+        unsampled_data=unsampled,
+        gradient_noise=gradient_noise,
+        transfer=transfer,
     )
 
 
+def _transfer(name: str) -> Transfer:
+    if name not in TRANSFERS:
+        raise InvalidInputError("transfer", f"must be one of {', '.join(TRANSFERS)}, is {name!r}")
+    return Transfer(name)
+
+
 def _columns(
-    subgraph: Subgraph, held: FloatArray, unsent: FloatArray, ceiling: FloatArray, norm: float, noise: float
+    subgraph: Subgraph,
+    kind: Transfer,
+    held: FloatArray,
+    unsent: FloatArray,
+    ceiling: FloatArray,
+    norm: float,
+    noise: float,
 ) -> dict[str, Any]:
     devices = subgraph.network.devices
     sampled = subgraph.sampled
     return {
         "offsets": subgraph.offsets,
         "receiver": subgraph.receiver,
-        "useful": subgraph.fresh * unsent,
+        "useful": kind.useful(subgraph.fresh, unsent),
         "cost": subgraph.cost,
         "budget": subgraph.budget,
         "receive_capacity": devices.receive_capacity[sampled],
@@ -183,6 +215,7 @@ def _columns(
         "unsampled_data": subgraph.unsampled_data,
         "gradient_norm": norm,
         "gradient_noise": noise,
+        "limit": kind.limit(unsent),
     }
 
 

@@ -19,7 +19,7 @@ class StepPlan:
         step: t, from 1.
         source, target, fraction: transfer j moves the share fraction[j] = Φ of source[j]'s data to target[j].
         datapoints: D_k·Φ, how many the source draws and sends.
-        useful: D_k·Φ·(1 − Λ), how many of them the target is expected to keep.
+        useful: how many of them the target is expected to keep: D_k·Φ·(1 − Λ) if senders redraw, D_k·Φ·(1 − λ) if not.
         received: R_i of each sampled device, in the order they were sampled in.
         sampled_data: D_i(t) of each sampled device, after this step.
         gradient_norm: ‖∇F̄(t)‖ that the step assumed.
@@ -72,6 +72,7 @@ class Plan:
         seconds: wall time.
         unsampled_data: D_Ŝ.
         gradient_noise: γ.
+        transfer: what senders send over a link that they have used before, see `solver.transfer`.
     """
 
     n_devices: int
@@ -81,6 +82,7 @@ class Plan:
     seconds: float
     unsampled_data: float
     gradient_noise: float
+    transfer: str = "redraw"
 
     @property
     def status(self) -> Status:

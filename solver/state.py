@@ -1,8 +1,8 @@
 """The state of a horizon between two steps: all that the next step needs besides the network.
 
-Eq. (8), Λ_ki(t) = Λ_ki(t−1) + (1 − Λ_ki(t−1))·Φ_ki(t), means 1 − Λ_ki(t) = (1 − λ_ki)·Π_s (1 − Φ_ki(s)). So the state
-keeps this product for each ordered pair: the share of its data that is still *unsent*. It is kept while the link of the
-pair is absent, too.
+For each ordered pair it keeps the share of the sender's data that is still *unsent*, also while the link of the pair is
+absent. If senders redraw, eq. (8), Λ_ki(t) = Λ_ki(t−1) + (1 − Λ_ki(t−1))·Φ_ki(t), means that this share is Π_s (1 −
+Φ_ki(s)); if they send once, it is 1 − Σ_s Φ_ki(s) (`solver.transfer`).
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class HorizonState:
         step: t, how many steps are done.
         sampled: the sampled devices.
         data: D_i(t) of each sampled device.
-        source, target, unsent: the ordered pairs that have offloaded, and Π(1 − Φ) of each.
+        source, target, unsent: the ordered pairs that have offloaded, and the share that each has not sent yet.
     """
 
     step: int
@@ -61,7 +61,7 @@ class HorizonState:
             object.__setattr__(self, field.name, value)
 
     def unsent_along(self, subgraph: Subgraph) -> FloatArray:
-        """Π(1 − Φ) of each link of the subgraph; 1 for pairs that have not offloaded yet."""
+        """The unsent share of each link of the subgraph; 1 for pairs that have not offloaded yet."""
         unsent = np.ones(subgraph.source.size)
         if self.source.size and unsent.size:
             known = pair_keys(self.source, self.target, len(subgraph.network))

@@ -34,12 +34,13 @@ def plan(
     sample_size: Annotated[int | None, typer.Option("-s", "--sample-size", help="How many devices train.")] = None,
     horizon: Annotated[int | None, typer.Option("-t", "--horizon", help="Steps to plan.")] = None,
     sampler: Annotated[str | None, typer.Option(help="Who chooses the devices.")] = None,
+    transfer: Annotated[str | None, typer.Option(help="send_once, or redraw as in the paper.")] = None,
     seed: Annotated[int | None, typer.Option(help="For samplers that draw.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only diagnose the network.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer the service would give.")] = False,
 ) -> None:
     """Choose devices and plan their offloading. Options win over what the file says."""
-    given = {"sample_size": sample_size, "horizon": horizon, "sampler": sampler, "seed": seed}
+    given = {"sample_size": sample_size, "horizon": horizon, "sampler": sampler, "transfer": transfer, "seed": seed}
     options = {name: value for name, value in given.items() if value is not None}
     try:
         answer = _answer(network, options, dry_run=dry_run)

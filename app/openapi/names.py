@@ -20,6 +20,8 @@ _CHOICES = {
     ("links", "matrix"): "OutputForm",
     ("fast", "cvxpy"): "SolverName",
     ("ok", "unavailable", "does_not_answer", "newer_schema"): "StoreState",
+    ("send_once", "redraw"): "TransferRule",
+    ("ok", "unavailable"): "StoreState",
     ("ok", "loading", "failed"): "SolverState",
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",

@@ -100,12 +100,14 @@ class PlanSummary(AnswerModel):
     trace: Optional[list[PickOut]] = Field(
         None, description="Why each was picked, in the order of `sampled`; absent where the sampler does not tell."
     )
+    transfer: Literal["send_once", "redraw"] = Field(description="As asked for.")
     status: PlanStatus
     objective: float
     sampling_term: float
     statistical_term: float
     relative_gap: float
     max_violation: float
+    datapoints_moved: float = Field(description="Datapoints sent over links in all steps.")
     timing_ms: dict[str, float]
     steps: list[StepOut]
 
@@ -129,12 +131,14 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "sampled": plan.sampled.tolist(),
         "scores": result.scores.tolist(),
         "trace": [PickOut.from_domain(pick) for pick in result.trace] or None,
+        "transfer": plan.transfer,
         "status": plan.status.value,
         "objective": plan.objective,
         "sampling_term": plan.sampling_term,
         "statistical_term": plan.statistical_term,
         "relative_gap": plan.relative_gap,
         "max_violation": plan.max_violation,
+        "datapoints_moved": plan.datapoints_moved,
         "timing_ms": _milliseconds(result),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }

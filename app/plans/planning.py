@@ -57,6 +57,7 @@ class PlanQuery:
     sampled: NDArray[np.int64] | None
     eligible: NDArray[np.int64] | None
     solver: str
+    transfer: str
     seed: int
     time_limit: float
     asked_for_time_limit: bool
@@ -156,7 +157,7 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
     seconds = perf_counter() - begin
     network = query.schedule.network
     unsampled = float(np.delete(network.devices.data, state.sampled).sum())
-    plan = Plan(len(network), state.sampled, period.steps, (), seconds, unsampled, query.gradient_noise)
+    plan = Plan(len(network), state.sampled, period.steps, (), seconds, unsampled, query.gradient_noise, query.transfer)
     return PlanResult(plan, period.state, np.empty(0), {"solve": seconds})
 
 
@@ -186,6 +187,7 @@ def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) 
         norms,
         gradient_noise=query.gradient_noise,
         horizon=query.horizon,
+        transfer=query.transfer,
         time_limit=None if untimed else query.time_limit,
     )
 
@@ -206,6 +208,7 @@ def _advance_reference(query: PlanQuery, state: HorizonState, norms: NDArray[np.
             gradient_noise=query.gradient_noise,
             horizon=query.horizon,
             method="cvxpy" if in_time else "fast",
+            transfer=query.transfer,
             time_limit=None if in_time else 0.0,
         )
         steps += period.steps

@@ -51,6 +51,7 @@ EXAMPLE: dict[str, Any] = {
     "gradient_noise": 1.0,
     "sampler": "greedy",
     "solver": "fast",
+    "transfer": "redraw",
     "seed": 0,
     "output": "links",
 }
@@ -106,6 +107,10 @@ class PlanParameters(RequestModel):
     sampled: Optional[Indices] = Field(None, description="Fixes the set: offloading only.")
     eligible: Optional[Indices] = Field(None, description="Limits who may be sampled.")
     solver: Literal["fast", "cvxpy"] = "fast"
+    transfer: Annotated[
+        Literal["send_once", "redraw"],
+        Field(description="`send_once`: a device sends nothing over a link twice. `redraw`: as in the paper, eq. (8)."),
+    ] = "redraw"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     output: Literal["links", "matrix"] = "links"
     time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(None, description="Seconds to solve in.")
@@ -127,6 +132,7 @@ class PlanParameters(RequestModel):
             sampled=None if self.sampled is None else _devices(self.sampled, "/sampled", len(network)),
             eligible=None if self.eligible is None else _devices(self.eligible, "/eligible", len(network)),
             solver=self.solver,
+            transfer=self.transfer,
             seed=self.seed,
             time_limit=min(self.time_limit or settings.time_limit, settings.max_time_limit),
             asked_for_time_limit=self.time_limit is not None,

@@ -8,6 +8,7 @@ compute the same period one is kept and the other answers with it.
 import hashlib
 import json
 import time
+from dataclasses import replace
 from time import perf_counter
 
 from starlette.responses import Response
@@ -44,7 +45,7 @@ def create_run(service: Service, owner: str, body: bytes) -> Response:
         aggregation_period=query.aggregation_period,
     )
     answer = encoded(service, PeriodOut.from_domain(run, 0, counted_result, request.output))
-    state = _written(result.state, query.gradient)
+    state = _written(result.state, query.gradient, query.transfer)
     RunStore(service.store).add(run, body, PeriodRecord(run.id, 0, "", b"", state, answer))
     return Response(answer, status_code=201, media_type=JSON, headers={"Location": f"/v1/runs/{run.id}"})
 
@@ -75,13 +76,14 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     told = [AggregationRequest.model_validate_json(text) for text in asked[1]]
     _check_steps(request, run)
     query = run_query(original, [*told, request], service.settings)
-    state, gradient = _read(before.state)
+    state, gradient, transfer = _read(before.state)
+    query = replace(query, transfer=transfer)
     gradient = gradient.observe(request.gradient_norm, run.aggregation_period)
     last = min(run.horizon, (k + 1) * run.aggregation_period)
     result = solve_period(query, state, gradient, last)
     result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
     answer = encoded(service, PeriodOut.from_domain(run, k, result, original.output))
-    record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient), answer)
+    record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient, transfer), answer)
     if store.add_period(record):
         return Response(answer, media_type=JSON)
     first = store.find_period(run_id, k)
@@ -153,11 +155,12 @@ def _check_steps(request: AggregationRequest, run: RunRecord) -> None:
             raise InvalidRequestError.at(f"/schedule/{i}/step", f"must be above {now}: earlier steps are planned")
 
 
-def _written(state: HorizonState, gradient: GradientModel) -> str:
+def _written(state: HorizonState, gradient: GradientModel, transfer: str) -> str:
     kept = {"norm": gradient.norm, "decay": gradient.decay, "since": gradient.since}
-    return json.dumps({"horizon": state.to_lists(), "gradient": kept})
+    return json.dumps({"horizon": state.to_lists(), "gradient": kept, "transfer": transfer})
 
 
-def _read(text: str) -> tuple[HorizonState, GradientModel]:
+def _read(text: str) -> tuple[HorizonState, GradientModel, str]:
+    """The state before a period. A run that 0.1.0 began redraws to its end."""
     kept = json.loads(text)
-    return HorizonState.from_lists(kept["horizon"]), GradientModel(**kept["gradient"])
+    return HorizonState.from_lists(kept["horizon"]), GradientModel(**kept["gradient"]), kept.get("transfer", "redraw")

@@ -115,6 +115,7 @@ def _script(answers: list[dict[str, Any]]) -> GivenPlan:
         sampled=tuple(answers[0]["sampled"]),
         relative_gap=max(answer["relative_gap"] for answer in answers),
         steps=tuple(_step(step) for answer in answers for step in answer["steps"]),
+        transfer=answers[0].get("transfer", "redraw"),
     )
 
 

@@ -41,19 +41,22 @@ class GivenStep:
 
 @dataclass(frozen=True)
 class GivenPlan:
-    """Who trains, the steps, and the largest certified gap of any step."""
+    """Who trains, the steps, the largest certified gap of any step, and whether senders redraw or send once."""
 
     sampled: tuple[int, ...]
     relative_gap: float
     steps: tuple[GivenStep, ...]
+    transfer: str = "redraw"
 
     def __post_init__(self) -> None:
+        require(self.transfer in {"send_once", "redraw"}, "transfer", "must be send_once or redraw")
         require(bool(self.sampled), "sampled", "must name a device")
 
     def to_json(self) -> Json:
         """As it is stored."""
         steps = [step.to_json() for step in self.steps]
-        return {"sampled": self.sampled, "relative_gap": self.relative_gap, "steps": steps}
+        kept = {"sampled": self.sampled, "relative_gap": self.relative_gap, "steps": steps}
+        return kept | {"transfer": self.transfer}
 
     @classmethod
     def from_json(cls, value: object) -> "GivenPlan":
@@ -63,4 +66,6 @@ class GivenPlan:
             sampled=fields.integers("sampled"),
             relative_gap=fields.number("relative_gap"),
             steps=fields.children("steps", GivenStep.from_json),
+            # Work that 0.1.0 stored does not say it.
+            transfer=fields.text("transfer") if fields.has("transfer") else "redraw",
         )

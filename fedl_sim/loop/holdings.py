@@ -7,6 +7,9 @@ datapoint that is similar to one of its initial data, or that k has sent before:
 overlapping. Let U_ki be the share of k's data that is not yet covered at i. Then the expected useful data is
 Φ_ki·D_k·U_ki, and U shrinks by the factor 1 − Φ_ki: eqs. (7) and (8) with Λ = 1 − U. The plan only has an estimate of
 Λ(0), from a broadcast sample; here Λ(0) is exact.
+
+If a plan sends once, each sender shuffles its data once and sends each receiver the next part of that order, so that it
+never repeats itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,12 +63,16 @@ class Holdings:
     a sampled device holds, and for each link in use one flag for each datapoint of the sender.
     """
 
-    def __init__(self, images: Images, partition: Partition, sampled: Sequence[int], radius: float) -> None:
+    def __init__(
+        self, images: Images, partition: Partition, sampled: Sequence[int], radius: float, *, send_once: bool = False
+    ) -> None:
         self._images = images
         self._partition = partition
         self._radius = radius
         self._held = {int(i): partition.of(i) for i in sampled}
         self._covered: dict[tuple[int, int], NDArray[np.bool_]] = {}
+        self._send_once = send_once
+        self._sent: dict[tuple[int, int], int] = {}
 
     def data(self, device: int) -> NDArray[np.int64]:
         """Return D_i(t) as rows of the training split."""
@@ -92,6 +99,7 @@ class Holdings:
             "received_counts": np.array([len(rows) for rows in received], np.int64),
             "pairs": np.array(pairs, np.int64).reshape(-1, 2),
             "covered": np.concatenate([np.empty(0, np.uint8), *covered]),
+            "sent": np.array([self._sent.get(pair, 0) for pair in pairs], np.int64),
         }
 
     def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
@@ -103,7 +111,11 @@ class Holdings:
             rows = arrays["received"][end - count : end].astype(np.int64)
             self._held[device] = np.concatenate([self._partition.of(device), rows])
         begin = 0
-        for source, target in arrays["pairs"].tolist():
+        pairs = arrays["pairs"].tolist()
+        # Checkpoints of 0.1.0 do not say what was sent; their plans redraw.
+        sent = arrays["sent"].tolist() if "sent" in arrays else [0] * len(pairs)
+        self._sent = {(source, target): count for (source, target), count in zip(pairs, sent, strict=True)}
+        for source, target in pairs:
             size = len(self._partition.of(source))
             end = begin + -(-size // 8)
             packed = arrays["covered"][begin:end].astype(np.uint8)
@@ -122,7 +134,10 @@ class Holdings:
             rows = self._partition.of(transfer.source)
             generator = stream(seed, "offload", scheme, transfer.source, transfer.target, step)
             count = _round_at_random(transfer.fraction * len(rows), generator)
-            drawn = generator.choice(len(rows), min(count, len(rows)), replace=False)
+            if self._send_once:
+                drawn = self._next(transfer, count, len(rows), stream(seed, "order", scheme, transfer.source))
+            else:
+                drawn = generator.choice(len(rows), min(count, len(rows)), replace=False)
             covered = self.covered(transfer.source, transfer.target)
             kept = drawn[~covered[drawn]]
             covered[kept] = True
@@ -133,6 +148,13 @@ class Holdings:
         for target in sorted(new):
             self._held[target] = np.concatenate([self._held[target], *new[target]])
         return Arrivals(sent, sum(useful), cost, tuple(useful))
+
+    def _next(self, transfer: Transfer, count: int, held: int, generator: np.random.Generator) -> NDArray[np.int64]:
+        """The next datapoints of the sender's order for this receiver."""
+        pair = (transfer.source, transfer.target)
+        first = self._sent.get(pair, 0)
+        self._sent[pair] = min(first + count, held)
+        return generator.permutation(held)[first : self._sent[pair]]
 
 
 def _round_at_random(amount: float, generator: np.random.Generator) -> int:

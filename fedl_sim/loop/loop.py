@@ -130,9 +130,15 @@ class SchemeLoop:
         self._draw = draw
         self._name = f"{scheme.name}#{draw}"
         self.sampled = sampled
-        self.holdings = Holdings(data.train, realisation.partition, sampled.tolist(), realisation.radius)
         self.planner: PeriodPlanner = planner or Planner(
             realisation.conditions, sampled, scheme.offloading, settings, seed=seed, scheme=self._name
+        )
+        self.holdings = Holdings(
+            data.train,
+            realisation.partition,
+            sampled.tolist(),
+            realisation.radius,
+            send_once=self.planner.transfer == "send_once",
         )
         self.parameters = engine.initial_parameters(stream(seed, "parameters"))
         self.totals = Totals()

@@ -40,6 +40,7 @@ class PeriodPlanner(Protocol):
     """The interface of planners; `to_lists` and `restore` move a planner to another process."""
 
     worst_relative_gap: float
+    transfer: str
 
     def observe(self, observation: Observation) -> None:
         """Use the measurements of an aggregation."""
@@ -83,6 +84,7 @@ class Planner:
         self._noise = 1.0
         self._costs: dict[int, dict[tuple[int, int], float]] = {}
         self.worst_relative_gap = 0.0
+        self.transfer = "redraw"  # as in the paper
 
     def observe(self, observation: Observation) -> None:
         """Use the measurements of the aggregation at the current step; two consecutive ones give α_k.
@@ -112,6 +114,7 @@ class Planner:
             gradient_noise=self._noise,
             horizon=self._horizon,
             method=self._method,
+            transfer=self.transfer,
             generator=stream(self._seed, "plan", self._scheme, first),
         )
         self._state = period.state

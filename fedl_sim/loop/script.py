@@ -12,11 +12,14 @@ __all__ = ["ScriptedPlanner"]
 class ScriptedPlanner:
     """Returns the given steps τ at a time; steps after the last one move nothing."""
 
-    def __init__(self, steps: Sequence[PlannedStep], period: int, *, relative_gap: float = 0.0) -> None:
+    def __init__(
+        self, steps: Sequence[PlannedStep], period: int, *, relative_gap: float = 0.0, transfer: str = "redraw"
+    ) -> None:
         self._steps = {step.step: step for step in steps}
         self._period = period
         self._done = 0
         self.worst_relative_gap = relative_gap
+        self.transfer = transfer
 
     def observe(self, observation: Observation) -> None:
         """Ignore the observation."""

@@ -61,7 +61,7 @@ def open_part(part: Part, *, threads: int = 1) -> SchemeLoop:
 
 def _planner(plan: GivenPlan, schedule: Schedule, period: int) -> ScriptedPlanner:
     steps = [_planned(step, schedule, f"plan.steps[{i}]") for i, step in enumerate(plan.steps)]
-    return ScriptedPlanner(steps, period, relative_gap=plan.relative_gap)
+    return ScriptedPlanner(steps, period, relative_gap=plan.relative_gap, transfer=plan.transfer)
 
 
 def _planned(step: GivenStep, schedule: Schedule, place: str) -> PlannedStep:

@@ -160,3 +160,25 @@ def test_a_sampler_that_searches_tells_why_it_picked_each(client: httpx.Client) 
     run = client.post("/v1/runs", json=request).json()
     assert run["trace"] == plan["trace"]
     assert "trace" not in client.post("/v1/plans", json=random_request(4, 30, sampler="greedy")).json()
+
+
+def test_sending_once_sends_nothing_twice(client: httpx.Client) -> None:
+    request = random_request(5, 12, budgets="loose", horizon=8, sampler="heuristic", sample_size=2)
+    once = plan(client, {**request, "transfer": "send_once"})
+    redrawn = plan(client, {**request, "transfer": "redraw"})
+    assert (once["transfer"], redrawn["transfer"]) == ("send_once", "redraw")
+    total: dict[tuple[int, int], float] = {}
+    for step in once["steps"]:
+        moves = step["transfers"]
+        for pair, share in zip(zip(moves["source"], moves["target"], strict=True), moves["fraction"], strict=True):
+            total[pair] = total.get(pair, 0.0) + share
+    assert 0.9 < max(total.values()) <= 1 + 1e-9
+    assert once["max_violation"] <= 1e-8
+    assert once["objective"] <= redrawn["objective"] * (1 + 1e-6)
+    assert once["datapoints_moved"] < redrawn["datapoints_moved"]
+
+
+def test_an_unknown_transfer_is_refused(client: httpx.Client) -> None:
+    answer = client.post("/v1/plans", json=random_request(1, 12, transfer="twice"))
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/transfer"

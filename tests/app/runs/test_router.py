@@ -188,3 +188,22 @@ def test_what_was_stored_with_a_sampler_no_longer_offered_still_serves(tmp_path:
         for source in ({"kind": "run", "id": run.rsplit("/", 1)[1]}, {"kind": "plan", "id": plan}):
             asked = client.post("/v1/validations", json={"source": source, "schemes": ["plan"]})
             assert asked.status_code == 202, asked.text
+
+
+def test_a_run_that_sends_once_sends_nothing_twice_over_its_periods(client: httpx.Client) -> None:
+    request = random_request(5, 12, budgets="loose", horizon=9, aggregation_period=3, transfer="send_once")
+    whole = client.post("/v1/plans", json=request).json()
+    first = client.post("/v1/runs", json=request)
+    steps = first.json()["steps"]
+    for k in (1, 2):
+        period = aggregate(client, first.headers["location"], k).json()
+        assert period["transfer"] == "send_once"
+        steps += period["steps"]
+    total: dict[tuple[int, int], float] = {}
+    for step in steps:
+        moves = step["transfers"]
+        for pair, share in zip(zip(moves["source"], moves["target"], strict=True), moves["fraction"], strict=True):
+            total[pair] = total.get(pair, 0.0) + share
+    assert 0.9 < max(total.values()) <= 1 + 1e-9
+    for one, other in zip(steps, whole["steps"], strict=True):
+        np.testing.assert_allclose(one["sampled_data"], other["sampled_data"], rtol=1e-6)

@@ -82,3 +82,22 @@ def test_senders_keep_their_data() -> None:
 def test_a_fraction_beyond_one_is_refused() -> None:
     with pytest.raises(ValueError, match="fraction"):
         Transfer(0, 1, 1.1)
+
+
+def test_sending_once_repeats_nothing_and_survives_a_checkpoint() -> None:
+    generator = np.random.default_rng(0)
+    partition = partition_by_labels(DIGITS, 12, generator, mean_datapoints=80)
+    held = Holdings(DIGITS, partition, [0, 1], radius=0.0, send_once=True)
+    size = int(partition.sizes[5])
+    first = held.move([Transfer(5, 0, 0.6)], [1.0], seed=0, scheme="s", step=1)
+    later = Holdings(DIGITS, partition, [0, 1], radius=0.0, send_once=True)
+    later.restore(held.to_arrays())
+    for one in (held, later):
+        second = one.move([Transfer(5, 0, 0.6)], [1.0], seed=0, scheme="s", step=2)
+        # What is left of the 40 % is all new, and then nothing is left.
+        assert first.sent + second.sent == size
+        assert one.move([Transfer(5, 0, 0.6)], [1.0], seed=0, scheme="s", step=3).sent == 0
+        assert one.covered(5, 0).all()
+        # Another receiver gets the same order from its beginning.
+        assert one.move([Transfer(5, 1, 1.0)], [1.0], seed=0, scheme="s", step=3).sent == size
+    np.testing.assert_array_equal(held.data(0), later.data(0))
