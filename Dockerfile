@@ -47,7 +47,7 @@ COPY deploy/image deploy/image
 RUN pip install --no-compile --no-deps . \
     && cp deploy/image/warm.py /opt/fedsift/ \
     && cp deploy/image/processor_kind.* /opt/fedsift/lib/python3.*/site-packages/ \
-    && python3 deploy/image/slim.py /opt/fedsift serve \
+    && python3 deploy/image/slim.py /opt/fedsift \
     && python3 deploy/image/rootfs.py /opt/fedsift /root/image
 
 FROM packages-worker AS root-worker
@@ -60,7 +60,7 @@ COPY deploy/image deploy/image
 RUN pip install --no-compile --no-deps . \
     && cp deploy/image/warm.py /opt/fedsift/ \
     && cp deploy/image/processor_kind.* /opt/fedsift/lib/python3.*/site-packages/ \
-    && python3 deploy/image/slim.py /opt/fedsift worker \
+    && python3 deploy/image/slim.py /opt/fedsift \
     && python3 deploy/image/rootfs.py /opt/fedsift /root/image
 
 FROM scratch AS image

@@ -37,7 +37,7 @@ from app.telemetry.metrics import Metrics
 from app.telemetry.traces import tracing
 from app.validations.numbers import JobNumbers
 from app.validations.router import router as validations
-from app.worker.store import WorkerStore
+from app.worker.store import LiveWorkers, WorkerStore
 
 __all__ = ["ROUTERS", "create_app"]
 
@@ -85,7 +85,6 @@ def _service(settings: Settings) -> Service:
     metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)
     metrics.watch("fedsift_queue_depth", "Admitted requests that wait for a thread.", lambda: pool.waiting)
     store = Store(settings.database_url, settings.store_timeout)
-    workers = WorkerStore(store)
     service = Service(
         settings,
         pool,
@@ -93,7 +92,7 @@ def _service(settings: Settings) -> Service:
         metrics,
         store,
         KeyRing(store),
-        lambda: workers.live(settings.worker_timeout),
+        LiveWorkers(WorkerStore(store), settings.worker_timeout),
     )
     metrics.watch_jobs(JobNumbers(store, service.live_workers))
     return service

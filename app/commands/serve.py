@@ -36,7 +36,7 @@ def serve(
     refuse_missing_telemetry(settings)
     set_up_logs(settings.log_level)
     settings.export()
-    supervisor = Supervisor(settings.workers, settings.shutdown_grace)
+    supervisor = Supervisor(settings.workers, settings.shutdown_grace, timeout=settings.worker_timeout)
     _on_stop_signals(_leave)
     supervisor.start()
     try:

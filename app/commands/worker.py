@@ -24,7 +24,7 @@ def worker(
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    supervisor = Supervisor(count, settings.shutdown_grace)
+    supervisor = Supervisor(count, settings.shutdown_grace, timeout=settings.worker_timeout)
     supervisor.start()
     stop.wait()
     supervisor.stop()

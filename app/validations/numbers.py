@@ -34,7 +34,7 @@ class JobNumbers(Collector):
         by_state, depth, alive = _families()
         for state in _STATES:
             by_state.add_metric([state], whole.get(state, 0))
-        depth.add_metric([], parts.get("waiting", 0) + parts.get("queued", 0))
+        depth.add_metric([], parts.get("waiting", 0))
         alive.add_metric([], workers)
         yield from (by_state, depth, alive)
 

@@ -1,55 +1,62 @@
-"""Parts of validations as workers see them: queued, claimed, trained round by round, ended.
+"""Parts of validations as workers see them: claimed, trained round by round, ended or given back.
 
-Every change of a part is one transaction, and only the worker that claimed the part last may make it: a worker that
-was taken for dead and comes back changes nothing. A round's record, the checkpoint after it and the event are written
-together, so a crash leaves all of a round or nothing.
+A part is leased to one worker at a time. Its row names the worker and has a token that every claim raises. Whatever a
+worker writes, it writes in a transaction that first finds the worker's own row and then its token on the part: a worker
+that was struck off, or whose part was claimed by another, changes nothing (`LostError`). A part is free while it waits,
+and when the row of its worker is gone.
+
+- All of a round is written together: record, checkpoint, event, and the count of the next attempt.
+- Locks are taken in one order: the worker, the validation, then its parts. Whoever changes a part holds its validation.
+- A call may be repeated if the reply of the database was lost.
 """
 
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import NamedTuple
 
 from app.store import Store
+from app.store.database import Transaction
+from app.validations.attempts import (
+    LOST,
+    attempts_at,
+    close_attempts,
+    count_attempt,
+    forget_attempt,
+    tell_attempts,
+)
 from app.validations.packing import unpack_work
 from app.validations.records import OPEN_STATES, add_event, settle
 from fedl_sim.contract import AggregationRecord, Facts, Failure, Part, Work
 
-__all__ = ["Claim", "PartStore", "Ticket", "Turn"]
-
-Turn = Literal["train", "done", "cancelled", "superseded", "exhausted"]
-
-_LEASE_SECONDS = 10.0
+__all__ = ["Claim", "FinishedRound", "LostError", "Material", "PartStore", "beat"]
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """A part to put into the queue: its id, which attempt it is, its rounds, and its place in its validation."""
-
-    part_id: str
-    attempt: int
-    rounds: int
-    number: int
+class LostError(Exception):
+    """The worker was struck off, or the part is another worker's by now."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A part as its new worker finds it.
+    """A part in the hands of a worker, from the round `next_round` of `rounds` on; `token` proves the lease."""
 
-    Attributes:
-        work: of the validation, as it is stored.
-        next_round: the aggregation to train next.
-        checkpoint: the state before it; None before the first round.
-    """
-
+    worker: str
+    token: int
     part_id: str
     validation_id: str
-    attempt: int
     scheme: str
     seed: int
     draw: int
-    work: bytes
+    rounds: int
     next_round: int
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a claimed part is trained from: its validation's work as stored, and the state before the next round."""
+
+    claim: Claim
+    work: bytes
     checkpoint: bytes | None
 
     @cached_property
@@ -59,7 +66,35 @@ class Claim:
         Raises:
             ContractError: what is stored is damaged.
         """
-        return Part(Work.from_json(unpack_work(self.work)), self.scheme, self.seed, self.draw)
+        claim = self.claim
+        return Part(Work.from_json(unpack_work(self.work)), claim.scheme, claim.seed, claim.draw)
+
+
+@dataclass(frozen=True)
+class FinishedRound:
+    """A trained round, and the state after it."""
+
+    aggregation: int
+    seconds: float
+    record: AggregationRecord
+    checkpoint: bytes
+    facts: Facts
+
+
+class _Free(NamedTuple):
+    """A part that a worker may take, as it was read."""
+
+    number: int
+    created_at: float
+    part_id: str
+    validation_id: str
+    state: str
+    token: int
+
+
+def beat(t: Transaction, worker: str) -> bool:
+    """Count a heartbeat; False if the worker has no row. The row stays locked until the transaction ends."""
+    return bool(t.change("UPDATE workers SET beats = beats + 1 WHERE id = ?", worker))
 
 
 class PartStore:
@@ -68,181 +103,230 @@ class PartStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def lease(self, limit: int) -> list[Ticket]:
-        """Parts that wait to be queued, for this worker to queue within a lease; nobody else gets them meanwhile."""
-        now = self._store.now
-        sql = (
-            f"UPDATE validation_parts SET leased_until = {now} + ? WHERE id IN (SELECT id FROM validation_parts "  # noqa: S608
-            f"WHERE state = 'waiting' AND leased_until < {now} ORDER BY number LIMIT ?) "
-            "AND state = 'waiting' RETURNING id, attempt, rounds, number"
-        )
-        with self._store.write() as t:
-            return [Ticket(*row) for row in t.rows(sql, _LEASE_SECONDS, limit)]
+    def claim(self, worker: str, *, most_attempts: int) -> Claim | None:
+        """Take the next free part and count the attempt at its next round; None if no part is free.
 
-    def queued(self, tickets: list[Ticket]) -> None:
-        """The queue has them."""
-        sql = "UPDATE validation_parts SET state = 'queued' WHERE id = ? AND attempt = ? AND state = 'waiting'"
-        with self._store.write() as t:
-            for ticket in tickets:
-                t.change(sql, ticket.part_id, ticket.attempt)
+        A part whose round was begun `most_attempts` times already fails its validation instead.
 
-    def claim(self, part_id: str, attempt: int, worker: str) -> Claim | None:
-        """Take a part over; None if it has ended, is gone, or was queued anew since."""
-        with self._store.write() as t:
-            found = t.rows("SELECT validation_id FROM validation_parts WHERE id = ?", part_id)
-            if not found:
+        Raises:
+            LostError: the worker was struck off.
+        """
+        while True:
+            free = self._first_free(worker)
+            if free is None:
                 return None
-            ((validation_id,),) = found
-            sql = f"UPDATE validations SET started_at = COALESCE(started_at, {self._store.now}) WHERE id = ? "  # noqa: S608
-            ((state, work),) = t.rows(f"{sql} RETURNING state, work", validation_id)
-            taken = t.rows(
-                "UPDATE validation_parts SET worker = ?, state = 'running' WHERE id = ? AND attempt = ? "
-                "AND state IN ('waiting', 'queued', 'running') RETURNING scheme, seed, draw, next_round, checkpoint",
-                worker,
-                part_id,
-                attempt,
-            )
-            if not taken:
-                return None
-            if state == "queued":
-                t.change("UPDATE validations SET state = 'running' WHERE id = ?", validation_id)
-                add_event(t, validation_id, "state", {"state": "running"})
-        ((scheme, seed, draw, next_round, checkpoint),) = taken
-        return Claim(
-            part_id=part_id,
-            validation_id=validation_id,
-            attempt=attempt,
-            scheme=scheme,
-            seed=seed,
-            draw=draw,
-            work=bytes(work),
-            next_round=next_round,
-            checkpoint=None if checkpoint is None else bytes(checkpoint),
-        )
+            with self._store.write() as t:
+                if not beat(t, worker):
+                    raise LostError(worker)
+                claim = self._take(t, worker, free)
+                if claim is not None and self._begin(t, claim, most_attempts):
+                    return claim
+            # Another worker was first, or this part has ended: look again.
 
-    def begin_round(self, part_id: str, aggregation: int, worker: str, *, most_attempts: int) -> Turn:
-        """Note that a round is about to be trained, unless it should not be."""
-        sql = "SELECT p.worker, p.state, p.next_round, v.cancelled FROM validation_parts p JOIN validations v "
-        sql += "ON v.id = p.validation_id WHERE p.id = ?"
-        with self._store.write() as t:
-            found = t.rows(sql, part_id)
-            if not found or found[0][0] != worker or found[0][1] != "running":
-                return "superseded"
-            ((_, _, next_round, cancelled),) = found
-            if next_round > aggregation:
-                return "done"
-            if cancelled:
-                return "cancelled"
-            ((before,),) = t.rows(
-                "SELECT COUNT(*) FROM validation_attempts WHERE part_id = ? AND aggregation = ?", part_id, aggregation
-            )
-            if before >= most_attempts:
-                return "exhausted"
-            columns = "part_id, aggregation, worker, begun_at"
-            sql = f"INSERT INTO validation_attempts ({columns}) VALUES (?, ?, ?, {self._store.now})"  # noqa: S608
-            t.change(sql, part_id, aggregation, worker)
-        return "train"
+    def material(self, claim: Claim) -> Material:
+        """What the part is trained from; read after the attempt was counted, since reading it may be what fails.
 
-    def finish_round(
-        self,
-        claim: Claim,
-        aggregation: int,
-        worker: str,
-        *,
-        seconds: float,
-        record: AggregationRecord,
-        checkpoint: bytes,
-        facts: Facts,
-    ) -> bool:
-        """Keep a round with what follows from it; False if the part is another worker's by now."""
+        Raises:
+            LostError: the part is no longer this worker's.
+        """
+        sql = "SELECT v.work, p.checkpoint FROM validation_parts p JOIN validations v ON v.id = p.validation_id "
+        with self._store.read() as t:
+            found = t.rows(f"{sql} WHERE p.id = ? AND p.token = ?", claim.part_id, claim.token)
+        if not found:
+            raise LostError(claim.part_id)
+        ((work, checkpoint),) = found
+        return Material(claim, bytes(work), None if checkpoint is None else bytes(checkpoint))
+
+    def finish_round(self, claim: Claim, done: FinishedRound) -> bool:
+        """Keep a round with what follows from it; returns whether the next is to be trained, which is then counted.
+
+        Raises:
+            LostError: the part is no longer this worker's.
+        """
+        following = done.aggregation + 1
         with self._store.write() as t:
-            ((done, rounds),) = t.rows(
-                "UPDATE validations SET rounds_done = rounds_done + 1 WHERE id = ? RETURNING rounds_done, rounds",
-                claim.validation_id,
-            ) or ((0, 1),)
-            kept = t.change(
-                "UPDATE validation_parts SET next_round = ?, checkpoint = ?, facts = ? "
-                "WHERE id = ? AND worker = ? AND next_round = ? AND state = 'running'",
-                aggregation + 1,
-                checkpoint,
-                json.dumps(facts.to_json()),
-                claim.part_id,
-                worker,
-                aggregation,
-            )
-            if not kept:
-                t.change("UPDATE validations SET rounds_done = rounds_done - 1 WHERE id = ?", claim.validation_id)
+            state, next_round, cancelled = _hold(t, claim)
+            if state != "running":
                 return False
-            t.change(
-                "INSERT INTO validation_rounds (part_id, aggregation, seconds, record) VALUES (?, ?, ?, ?)",
-                claim.part_id,
-                aggregation,
-                seconds,
-                json.dumps(record.to_json()),
-            )
-            measured = {"aggregation": aggregation, "accuracy": record.accuracy, "loss": record.loss}
-            add_event(t, claim.validation_id, "round", {**_place(claim), **measured, "progress": done / rounds})
-        return True
+            if next_round == following:  # kept before; the reply was lost
+                return True
+            self._keep(t, claim, done)
+            if following < claim.rounds and not cancelled:
+                count_attempt(t, claim.part_id, following, claim.worker, self._store.now)
+                return True
+            self._end(t, claim, "cancelled" if following < claim.rounds else "done")
+        return False
 
-    def end(self, claim: Claim, worker: str, state: str, failure: Failure | None = None) -> bool:
-        """End a part as done, failed or cancelled; a failure ends its whole validation."""
+    def try_again(self, claim: Claim, why: str, *, most_attempts: int) -> bool:
+        """Note why an attempt ended; returns whether another may begin, which is then counted.
+
+        Raises:
+            LostError: the part is no longer this worker's.
+        """
         with self._store.write() as t:
-            if failure is not None:
-                t.change(
-                    "UPDATE validations SET cancelled = 1, failure = COALESCE(failure, ?) WHERE id = ?",
-                    json.dumps({"type": failure.type, "detail": failure.detail, **_place(claim)}),
-                    claim.validation_id,
-                )
+            state, next_round, _ = _hold(t, claim)
+            if state != "running":
+                return False
+            close_attempts(t, claim.part_id, next_round, why)
+            return self._begin(t, claim, most_attempts)
+
+    def is_wanted(self, claim: Claim) -> bool:
+        """Whether to go on with a part; one of a cancelled validation ends here.
+
+        Raises:
+            LostError: the part is no longer this worker's.
+        """
+        with self._store.write() as t:
+            state, _, cancelled = _hold(t, claim)
+            if state == "running" and cancelled:
+                self._end(t, claim, "cancelled")
+            return state == "running" and not cancelled
+
+    def fail(self, claim: Claim, failure: Failure) -> None:
+        """End a part and its whole validation with a reason.
+
+        Raises:
+            LostError: the part is no longer this worker's.
+        """
+        with self._store.write() as t:
+            if _hold(t, claim)[0] == "running":
+                self._end(t, claim, "failed", failure)
+
+    def release(self, claim: Claim, why: str | None = None) -> None:
+        """Give a part back; the attempt under way counts only if there is a reason that lies in the part.
+
+        Raises:
+            LostError: the part is no longer this worker's.
+        """
+        with self._store.write() as t:
+            state, next_round, _ = _hold(t, claim)
+            if state != "running":
+                return
+            if why is None:
+                forget_attempt(t, claim.part_id, next_round)
             else:
-                t.change("UPDATE validations SET last_event = last_event WHERE id = ?", claim.validation_id)  # locks
-            ended = t.change(
-                f"UPDATE validation_parts SET state = ?, checkpoint = NULL, ended_at = {self._store.now} "  # noqa: S608
-                "WHERE id = ? AND worker = ? AND state = 'running'",
-                state,
-                claim.part_id,
-                worker,
-            )
-            if ended:
-                settle(t, claim.validation_id, self._store.now)
-        return bool(ended)
-
-    def queue_anew(self, tickets: list[Ticket]) -> int:
-        """Give open parts that the queue has lost another attempt."""
-        sql = (
-            "UPDATE validation_parts SET state = 'waiting', attempt = attempt + 1, worker = NULL, leased_until = 0 "
-            "WHERE id = ? AND attempt = ? AND state IN ('queued', 'running')"
-        )
-        with self._store.write() as t:
-            return sum(t.change(sql, ticket.part_id, ticket.attempt) for ticket in tickets)
-
-    def in_queue(self, limit: int) -> list[Ticket]:
-        """Open parts that the queue should know, those longest in it first."""
-        sql = "SELECT id, attempt, rounds, number FROM validation_parts WHERE state IN ('queued', 'running') "
-        with self._store.read() as t:
-            return [Ticket(*row) for row in t.rows(f"{sql} ORDER BY leased_until LIMIT ?", limit)]
-
-    def to_forget(self, seconds: float, limit: int) -> list[Ticket]:
-        """Parts that ended so many seconds ago and that the queue still remembers."""
-        sql = "SELECT id, attempt, rounds, number FROM validation_parts WHERE forgotten = 0 "
-        sql += f"AND ended_at < {self._store.now} - ? LIMIT ?"
-        with self._store.read() as t:
-            return [Ticket(*row) for row in t.rows(sql, seconds, limit)]
-
-    def forgotten(self, tickets: list[Ticket]) -> None:
-        """The queue remembers them no longer."""
-        with self._store.write() as t:
-            for ticket in tickets:
-                t.change("UPDATE validation_parts SET forgotten = 1 WHERE id = ?", ticket.part_id)
+                close_attempts(t, claim.part_id, next_round, why)
+            t.change("UPDATE validation_parts SET state = 'waiting', worker = NULL WHERE id = ?", claim.part_id)
+            settle(t, claim.validation_id, self._store.now)  # it may be cancelled by now
 
     def delete_ended(self, *, older_than: float, kept_of_owner: int) -> int:
-        """Delete ended validations beyond the retention limits, once the queue has forgotten their parts."""
-        ended = f"state NOT IN {OPEN_STATES} AND NOT EXISTS (SELECT 1 FROM validation_parts p WHERE "  # noqa: S608
-        ended += "p.validation_id = validations.id AND p.forgotten = 0)"
+        """Delete ended validations beyond the retention limits."""
         later = "SELECT COUNT(*) FROM validations v WHERE v.owner = validations.owner AND v.finished_at IS NOT NULL "
         later += "AND (v.created_at, v.id) > (validations.created_at, validations.id)"
-        sql = f"DELETE FROM validations WHERE {ended} AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"  # noqa: S608
+        sql = f"DELETE FROM validations WHERE state NOT IN {OPEN_STATES} "  # noqa: S608 - constants
+        sql += f"AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"
         with self._store.write() as t:
             return t.change(sql, older_than, kept_of_owner)
+
+    def _first_free(self, worker: str) -> _Free | None:
+        """The first parts of all validations come before the second ones, so a large validation delays no other.
+
+        A running part of this very worker is free too: the worker has none in hand, so the reply to a claim was lost.
+        """
+        sql = "SELECT number, created_at, id, validation_id, state, token FROM validation_parts p WHERE "
+        order = " ORDER BY number, created_at LIMIT 1"
+        orphaned = "state = 'running' AND (worker = ? OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = p.worker))"
+        with self._store.read() as t:
+            found = t.rows(f"{sql} state = 'waiting' {order}") + t.rows(f"{sql} {orphaned} {order}", worker)
+        return min((_Free(*row) for row in found), default=None)
+
+    def _take(self, t: Transaction, worker: str, free: _Free) -> Claim | None:
+        """Lease a part to the worker; None if it changed since it was read."""
+        _lock(t, free.validation_id)
+        taken = t.rows(
+            "UPDATE validation_parts SET worker = ?, state = 'running', token = token + 1 "
+            "WHERE id = ? AND state = ? AND token = ? RETURNING scheme, seed, draw, rounds, next_round",
+            worker,
+            free.part_id,
+            free.state,
+            free.token,
+        )
+        if not taken:
+            return None
+        claim = Claim(worker, free.token + 1, free.part_id, free.validation_id, *taken[0])
+        close_attempts(t, claim.part_id, claim.next_round, LOST)
+        sql = f"UPDATE validations SET started_at = COALESCE(started_at, {self._store.now}) WHERE id = ?"  # noqa: S608
+        t.change(sql, claim.validation_id)
+        if t.change("UPDATE validations SET state = 'running' WHERE id = ? AND state = 'queued'", claim.validation_id):
+            add_event(t, claim.validation_id, "state", {"state": "running"})
+        return claim
+
+    def _begin(self, t: Transaction, claim: Claim, most_attempts: int) -> bool:
+        """Count the attempt at the part's next round, unless the part is cancelled or its attempts are used up."""
+        ((next_round, cancelled),) = t.rows(
+            "SELECT p.next_round, v.cancelled FROM validation_parts p JOIN validations v ON v.id = p.validation_id "
+            "WHERE p.id = ?",
+            claim.part_id,
+        )
+        if cancelled:
+            self._end(t, claim, "cancelled")
+            return False
+        if attempts_at(t, claim.part_id, next_round) >= most_attempts:
+            self._end(t, claim, "failed", Failure("exhausted", tell_attempts(t, claim.part_id, next_round)))
+            return False
+        count_attempt(t, claim.part_id, next_round, claim.worker, self._store.now)
+        return True
+
+    def _keep(self, t: Transaction, claim: Claim, done: FinishedRound) -> None:
+        """Write a round that was trained."""
+        kept = t.change(
+            "UPDATE validation_parts SET next_round = ?, checkpoint = ?, facts = ? WHERE id = ? AND next_round = ?",
+            done.aggregation + 1,
+            done.checkpoint,
+            json.dumps(done.facts.to_json()),
+            claim.part_id,
+            done.aggregation,
+        )
+        if not kept:
+            raise LostError(claim.part_id)
+        ((rounds_done, rounds),) = t.rows(
+            "UPDATE validations SET rounds_done = rounds_done + 1 WHERE id = ? RETURNING rounds_done, rounds",
+            claim.validation_id,
+        )
+        t.change(
+            "INSERT INTO validation_rounds (part_id, aggregation, seconds, record) VALUES (?, ?, ?, ?)",
+            claim.part_id,
+            done.aggregation,
+            done.seconds,
+            json.dumps(done.record.to_json()),
+        )
+        measured = {"aggregation": done.aggregation, "accuracy": done.record.accuracy, "loss": done.record.loss}
+        body = {**_place(claim), **measured, "progress": rounds_done / rounds}
+        add_event(t, claim.validation_id, "round", body)
+
+    def _end(self, t: Transaction, claim: Claim, state: str, failure: Failure | None = None) -> None:
+        """End a part as done, failed or cancelled; a failure ends its whole validation."""
+        if failure is not None:
+            t.change(
+                "UPDATE validations SET cancelled = 1, failure = COALESCE(failure, ?) WHERE id = ?",
+                json.dumps({"type": failure.type, "detail": failure.detail, **_place(claim)}),
+                claim.validation_id,
+            )
+        t.change(
+            f"UPDATE validation_parts SET state = ?, checkpoint = NULL, ended_at = {self._store.now} WHERE id = ?",  # noqa: S608
+            state,
+            claim.part_id,
+        )
+        settle(t, claim.validation_id, self._store.now)
+
+
+def _lock(t: Transaction, validation_id: str) -> bool | None:
+    """Lock a validation with its parts; returns whether it is cancelled, None if it is gone."""
+    sql = "UPDATE validations SET last_event = last_event WHERE id = ? RETURNING cancelled"
+    return next((bool(cancelled) for (cancelled,) in t.rows(sql, validation_id)), None)
+
+
+def _hold(t: Transaction, claim: Claim) -> tuple[str, int, bool]:
+    """Prove the lease and lock the part; returns its state, its next round and whether its validation is cancelled."""
+    if not beat(t, claim.worker):
+        raise LostError(claim.worker)
+    cancelled = _lock(t, claim.validation_id)
+    sql = "SELECT state, next_round FROM validation_parts WHERE id = ? AND worker = ? AND token = ?"
+    found = t.rows(sql, claim.part_id, claim.worker, claim.token)
+    if cancelled is None or not found:
+        raise LostError(claim.part_id)
+    ((state, next_round),) = found
+    return state, next_round, cancelled
 
 
 def _place(claim: Claim) -> dict[str, object]:

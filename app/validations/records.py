@@ -21,8 +21,8 @@ __all__ = [
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 OPEN_STATES = "('queued', 'running')"
-# A part waits to be given to the queue, is queued, runs, and ends as done, failed or cancelled.
-OPEN_PARTS = "('waiting', 'queued', 'running')"
+# A part waits for a worker, runs, and ends as done, failed or cancelled.
+OPEN_PARTS = "('waiting', 'running')"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def settle(t: Transaction, validation_id: str, now: str) -> None:
     if cancelled:
         t.change(
             f"UPDATE validation_parts SET state = 'cancelled', ended_at = {now} "  # noqa: S608 - constants
-            "WHERE validation_id = ? AND state IN ('waiting', 'queued')",
+            "WHERE validation_id = ? AND state = 'waiting'",
             validation_id,
         )
     sql = f"SELECT COUNT(*) FROM validation_parts WHERE validation_id = ? AND state IN {OPEN_PARTS}"  # noqa: S608

@@ -83,7 +83,7 @@ class ValidationStore:
 
     def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int) -> Accepted:
         """Keep a validation with all its parts, unless its idempotency key is known or the queue is full."""
-        request, work = zlib.compress(new.request, 1), pack_work(new.work)
+        request, work, created_at = zlib.compress(new.request, 1), pack_work(new.work), time.time()
         with self._store.write() as t:
             known = _known(t, new.owner, new.key)
             if known is not None:
@@ -101,7 +101,7 @@ class ValidationStore:
                 "ON CONFLICT DO NOTHING",
                 new.id,
                 new.owner,
-                time.time(),
+                created_at,
                 new.key,
                 new.digest,
                 sum(part.rounds for part in new.parts),
@@ -113,8 +113,7 @@ class ValidationStore:
             for number, part in enumerate(new.parts):
                 t.change(
                     "INSERT INTO validation_parts (id, validation_id, number, scheme, seed, draw, rounds, state, "
-                    "attempt, leased_until, next_round, facts, forgotten) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, 0, 0, '{}', 0)",
+                    "created_at, next_round, facts) VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?, 0, '{}')",
                     f"{new.id}-{number:04}",
                     new.id,
                     number,
@@ -122,6 +121,7 @@ class ValidationStore:
                     part.seed,
                     part.draw,
                     part.rounds,
+                    created_at,
                 )
             add_event(t, new.id, "state", {"state": "queued"})
         return Accepted(new.id, new.digest, new=True)

@@ -1,8 +1,7 @@
 """Workers: processes that train the parts of validations.
 
-The service writes validations into its store and does not use the queue. A worker process (`main`) moves waiting parts
-from the store into the queue (`queue`, the only module that imports DBOS), takes them from there and trains them round
-by round (`executor`) in a process of its own (`trainer_process`). It sends heartbeats (`store`) and takes over the
-parts of dead workers (`upkeep`). `supervisor` starts worker processes and restarts those that end; `health` is the
-health check of a container.
+The service writes validations into its store; workers claim their parts there (`app.validations.parts`). A worker
+process (`main`) trains one part at a time round by round (`executor`) in a process of its own (`trainer_process`). It
+sends heartbeats (`store`), and strikes off workers that are dead or silent (`upkeep`, `liveness`). `supervisor` starts
+worker processes and replaces those that end or fall silent; `health` is the health check of a container.
 """

@@ -3,23 +3,25 @@
 import logging
 import os
 import secrets
-import shutil
 import signal
 import socket
 import sys
 import tempfile
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from app.settings import Settings
-from app.store import NewerSchemaError, Store
+from app.store import NewerSchemaError, Store, StoreError
 from app.telemetry.logs import set_up_logs
 from app.validations.parts import PartStore
-from app.worker.executor import EXIT_CRASHED, EXIT_SUPERSEDED, Executor
-from app.worker.queue import JobQueue
+from app.worker.executor import EXIT_CRASHED, Executor
+from app.worker.liveness import this_host
+from app.worker.scratch import Scratch, sweep
 from app.worker.store import WorkerStore
 from app.worker.trainer_process import Trainer
-from app.worker.upkeep import Upkeep, this_host
+from app.worker.upkeep import Upkeep
 
 __all__ = ["EXIT_NEWER_SCHEMA", "main"]
 
@@ -36,8 +38,10 @@ def main() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    if "--supervised" in sys.argv:
-        threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
+    if len(sys.argv) == 3 and sys.argv[1] == "--supervised":
+        pulse = (int(sys.argv[2]), settings.worker_timeout / 5)
+        threading.Thread(target=_send_pulse, args=pulse, name="pulse", daemon=True).start()
+        threading.Thread(target=_wait_for_end, args=(stop,), name="parent", daemon=True).start()
     try:
         _work(settings, stop)
     except NewerSchemaError as error:
@@ -50,44 +54,51 @@ def _wait_for_end(stop: threading.Event) -> None:
     stop.set()
 
 
+def _send_pulse(pipe: int, seconds: float) -> None:
+    """Tell the supervisor that this process runs, whatever the database does."""
+    os.set_blocking(pipe, False)
+    while True:
+        with suppress(OSError):  # it does not read just now, or is gone
+            os.write(pipe, b".")
+        time.sleep(seconds)
+
+
 def _work(settings: Settings, stop: threading.Event) -> None:
     worker_id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    scratch = Path(settings.scratch_dir or tempfile.gettempdir()) / f"fedsift-{worker_id}"
+    scratch_root = Path(settings.scratch_dir or tempfile.gettempdir())
+    sweep(scratch_root)
+    scratch = Scratch(scratch_root, worker_id)
     trainer = Trainer(
-        scratch, threads=settings.trainer_threads, timeout=settings.round_timeout, data_dir=settings.data_dir
+        scratch.path, threads=settings.trainer_threads, timeout=settings.round_timeout, data_dir=settings.data_dir
     )
     store = Store(settings.database_url, settings.store_timeout)
     workers = WorkerStore(store)
     executor = Executor(PartStore(store), worker_id, trainer, most_attempts=settings.round_attempts)
+    upkeep = Upkeep(
+        store,
+        settings=settings,
+        worker_id=worker_id,
+        scratch_root=scratch_root,
+        on_struck_off=executor.leave_at_once,
+    )
     workers.register(worker_id, this_host(), os.getpid())
-    jobs = JobQueue(settings.database_url, worker_id, run_round=executor.run_round)
-
-    def struck_off() -> None:
-        _log.error("taken for dead; leaving", extra={"fields": {"worker": worker_id}})
-        trainer.stop()
-        os._exit(EXIT_SUPERSEDED)
-
-    upkeep = Upkeep(store, jobs, executor, settings=settings, worker_id=worker_id, on_struck_off=struck_off)
-    jobs.start()
     upkeep.start()
+    executor.start()
     _log.info("worker ready", extra={"fields": {"worker": worker_id}})
     stop.wait()
     # Leave even if the database does not answer: then other workers notice the missing heartbeat and take over.
     watchdog = threading.Timer(settings.shutdown_grace + _LEAVE_SECONDS, os._exit, (EXIT_CRASHED,))
     watchdog.daemon = True
     watchdog.start()
-    ended = executor.wait_for_round(settings.shutdown_grace)
+    ended = executor.stop(settings.shutdown_grace)
     upkeep.stop()
     trainer.stop()
-    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.remove()
     try:
-        jobs.take_over_from([worker_id])  # returns its part to the queue
-        workers.strike_off(worker_id)
+        workers.leave(worker_id)
         _log.info("worker left", extra={"fields": {"worker": worker_id, "round_finished": ended}})
-    except Exception:
+    except StoreError:
         _log.exception("the worker leaves without telling the store")
-    # A normal exit would wait for the queue's threads, and they wait for a part that this worker has given back.
-    os._exit(0)
 
 
 if __name__ == "__main__":

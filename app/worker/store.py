@@ -1,54 +1,88 @@
-"""The table of workers: a row for each process, with the time of its last heartbeat by the database's clock."""
+"""The table of workers: a row for each process, with a count of its heartbeats.
 
+The row is the right to work: whoever has none claims nothing and stores nothing (`app.validations.parts`).
+"""
+
+import threading
+import time
 from dataclasses import dataclass
 
 from app.store import Store
+from app.validations.parts import beat
+from app.worker.liveness import Watch
 
-__all__ = ["WorkerRecord", "WorkerStore"]
+__all__ = ["LiveWorkers", "WorkerRecord", "WorkerStore"]
 
 
 @dataclass(frozen=True)
 class WorkerRecord:
-    """A worker process: `pid` is valid on `host`, and its last heartbeat was `silent` seconds ago."""
+    """A worker process: `pid` is valid on `host`, and it has sent so many heartbeats."""
 
     id: str
     host: str
     pid: int
-    silent: float
+    beats: int
 
 
 class WorkerStore:
-    """The heartbeat table."""
+    """The table of workers."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def register(self, worker_id: str, host: str, pid: int) -> None:
-        """Add a worker."""
-        now = self._store.now
-        sql = f"INSERT INTO workers (id, host, pid, started_at, seen_at) VALUES (?, ?, ?, {now}, {now})"  # noqa: S608
+        """Add a worker, with its first heartbeat."""
+        sql = f"INSERT INTO workers (id, host, pid, started_at, beats) VALUES (?, ?, ?, {self._store.now}, 1)"  # noqa: S608
         with self._store.write() as t:
             t.change(sql, worker_id, host, pid)
 
     def beat(self, worker_id: str) -> bool:
-        """Send a heartbeat; False if the worker was taken for dead and removed."""
+        """Send a heartbeat; False if the worker was struck off."""
         with self._store.write() as t:
-            return bool(t.change(f"UPDATE workers SET seen_at = {self._store.now} WHERE id = ?", worker_id))  # noqa: S608
+            return beat(t, worker_id)
 
     def all(self) -> list[WorkerRecord]:
         """Every worker in the table."""
         with self._store.read() as t:
-            rows = t.rows(f"SELECT id, host, pid, {self._store.now} - seen_at FROM workers")  # noqa: S608 - an expression
-        return [WorkerRecord(*row) for row in rows]
+            return [WorkerRecord(*row) for row in t.rows("SELECT id, host, pid, beats FROM workers")]
 
-    def live(self, timeout: float) -> int:
-        """How many workers have sent a heartbeat within the timeout, in seconds."""
-        sql = f"SELECT COUNT(*) FROM workers WHERE seen_at > {self._store.now} - ?"  # noqa: S608 - an expression
-        with self._store.read() as t:
-            ((count,),) = t.rows(sql, timeout)
-        return int(count)
+    def strike_off(self, by: str, dead: WorkerRecord) -> bool:
+        """Remove a worker that is taken for dead; not if it has sent a heartbeat since, or if `by` has no row itself.
 
-    def strike_off(self, worker_id: str) -> None:
-        """Remove a worker that is dead or has left."""
+        Both rows are locked in the order of their ids: of two workers that take each other for dead, one stays.
+        """
+        with self._store.write() as t:
+            for worker_id in sorted((by, dead.id)):
+                there = t.change("UPDATE workers SET beats = beats WHERE id = ?", worker_id)
+                if not there:
+                    return False
+            return bool(t.change("DELETE FROM workers WHERE id = ? AND beats = ?", dead.id, dead.beats))
+
+    def leave(self, worker_id: str) -> None:
+        """Remove a worker that goes by itself."""
         with self._store.write() as t:
             t.change("DELETE FROM workers WHERE id = ?", worker_id)
+
+
+class LiveWorkers:
+    """How many workers are alive, for those who only report it.
+
+    Calls are the only looks, so a worker that is in the table counts until the observer has seen it silent.
+    """
+
+    def __init__(self, workers: WorkerStore, timeout: float) -> None:
+        self._workers = workers
+        self._timeout = timeout
+        self._watch = Watch()
+        self._lock = threading.Lock()
+
+    def __call__(self) -> int:
+        """Look, and count.
+
+        Raises:
+            StoreError: the store does not answer.
+        """
+        beats = {worker.id: worker.beats for worker in self._workers.all()}
+        with self._lock:
+            self._watch.look(beats, time.monotonic())
+            return sum(self._watch.silence(worker_id) <= self._timeout for worker_id in beats)

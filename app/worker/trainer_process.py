@@ -26,6 +26,10 @@ __all__ = ["Trainer", "TrainerDiedError", "TrainingError"]
 
 T = TypeVar("T", Opened, Advanced)
 
+# All that the training process may know of this process' environment: no database, no password, no secret of the API.
+_INHERITED = ("HOME", "LANG", "PATH", "TMPDIR", "TZ", "VIRTUAL_ENV")
+_INHERITED_PREFIXES = ("LC_", "LD_", "MKL_", "NUMBA_", "OMP_", "OPENBLAS_", "PYTHON", "XDG_")
+
 # `-P` keeps the working directory off the import path: a folder `fedl_sim/` there must not replace ours.
 _COMMAND = (sys.executable, "-P", "-m", "fedl_sim.trainer")
 
@@ -48,11 +52,7 @@ class Trainer:
     def __init__(self, folder: Path, *, threads: int, timeout: float, data_dir: str | None) -> None:
         self._folder = folder
         self._timeout = timeout
-        self._environment = {**os.environ, "FEDSIFT_TRAINER_THREADS": str(threads)}
-        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-            self._environment.setdefault(name, str(threads))
-        if data_dir:
-            self._environment["FEDSIFT_DATA_DIR"] = data_dir
+        self._environment = _environment(threads, data_dir)
         self._process: subprocess.Popen[str] | None = None
         self._replies: queue.Queue[str] = queue.Queue()
         self.ensure()
@@ -144,6 +144,13 @@ class Trainer:
         if not reply:
             raise TrainerDiedError(f"the training process ended with {process.wait()}")
         return reply
+
+
+def _environment(threads: int, data_dir: str | None) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in os.environ if name in _INHERITED or name.startswith(_INHERITED_PREFIXES)}
+    limits = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    ours = {"FEDSIFT_TRAINER_THREADS": str(threads), "FEDSIFT_DATA_DIR": data_dir or ""}
+    return {**limits, **kept, **ours}
 
 
 def _pass_on(process: "subprocess.Popen[str]", replies: "queue.Queue[str]") -> None:

@@ -1,4 +1,4 @@
-"""Remove from an environment what running the service never reads: `python slim.py ENVIRONMENT serve|worker`.
+"""Remove from an environment what running the service never reads: `python slim.py ENVIRONMENT`.
 
 These are test suites, headers, type stubs, debugging symbols, and parts of packages that nothing here imports. The
 libraries that wheels bring along (`*.libs`) keep their symbols: their loader tables were rewritten when the wheel was
@@ -17,13 +17,12 @@ _PARTS = (
     "numpy/distutils",
     *(f"scipy/{name}" for name in ("cluster", "datasets", "io", "odr", "signal")),
 )
-_WORKER_PARTS = ("sqlalchemy/testing", *(f"sqlalchemy/dialects/{n}" for n in ("mssql", "mysql", "oracle")))
 
 
-def slim(environment: Path, target: str) -> None:
+def slim(environment: Path) -> None:
     """Remove them."""
     (packages,) = environment.glob("lib/python3.*/site-packages")
-    for part in _PARTS + (_WORKER_PARTS if target == "worker" else ()):
+    for part in _PARTS:
         shutil.rmtree(packages / part)
     for name in _FOLDERS:
         for folder in [path for path in packages.rglob(name) if path.is_dir()]:
@@ -36,4 +35,4 @@ def slim(environment: Path, target: str) -> None:
 
 
 if __name__ == "__main__":
-    slim(Path(sys.argv[1]), sys.argv[2])
+    slim(Path(sys.argv[1]))

@@ -71,7 +71,7 @@ class _Trainer:
         self._loop = None
         loop = open_part(request.part, threads=self._threads)
         if request.checkpoint is not None:
-            restore(loop, Path(request.checkpoint).read_bytes())
+            _restore(loop, Path(request.checkpoint).read_bytes())
         self._loop = loop
         self._path = Path(request.folder) / "checkpoint.npz"
         return Opened(len(loop.records), tuple(loop.sampled.tolist()))
@@ -83,6 +83,16 @@ class _Trainer:
         record = loop.advance()
         write_atomically(self._path, pack(loop))
         return Advanced(record, str(self._path), Facts(loop.planner.worst_relative_gap))
+
+
+def _restore(loop: SchemeLoop, packed: bytes) -> None:
+    """Whatever a damaged checkpoint raises, the worker is told that the checkpoint is the fault."""
+    try:
+        restore(loop, packed)
+    except (CheckpointError, MemoryError):
+        raise
+    except Exception as error:
+        raise CheckpointError(f"the checkpoint cannot be read: {type(error).__name__}: {error}") from error
 
 
 def explained(error: Exception) -> Failure:

@@ -44,7 +44,7 @@ def test_the_citation_fits_the_project() -> None:
     assert [author["name"] for author in citation["authors"]] == [author["name"] for author in PROJECT["authors"]]
 
 
-@pytest.mark.parametrize("heavy", ["cvxpy", "fastapi", "dbos", "matplotlib", "psycopg", "scikit-learn", "torch"])
+@pytest.mark.parametrize("heavy", ["cvxpy", "fastapi", "joblib", "matplotlib", "psycopg", "scikit-learn", "torch"])
 def test_the_base_is_light(heavy: str) -> None:
     assert not any(line.startswith(heavy) for line in PROJECT["dependencies"])
 

@@ -32,7 +32,7 @@ def test_only_the_workers_image_has_torch_and_both_have_postgresql() -> None:
     serve, worker = (load("dependencies").requirements(project, each) for each in extras)
     for lines, has_torch in ((serve, False), (worker, True)):
         names = {re.split(r"[^a-z-]", line)[0] for line in lines}
-        assert ("torch" in names) == ("dbos" in names) == has_torch
+        assert ("torch" in names) == ("joblib" in names) == has_torch
         assert {"cvxpy-base", "fastapi", "numba", "opentelemetry-sdk", "psycopg"} <= names
 
 

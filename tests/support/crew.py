@@ -14,9 +14,8 @@ from types import TracebackType
 from typing import Any
 
 from app.store import Store
-from app.validations.records import ValidationRecord
+from app.validations.records import EventRecord, ValidationRecord
 from app.validations.store import NewPart, NewValidation, ValidationStore
-from app.worker.queue import queue_url
 from fedl_sim.contract import Work
 
 # Longer than anything takes on two busy cores; only a test that fails waits so long.
@@ -156,20 +155,24 @@ class Crew:
                     "AND backend_type = 'client backend' AND xact_start < clock_timestamp() - interval '0.5 seconds'"
                 )
             return bool(open_since)
-        for url in (self.url, queue_url(self.url)):
-            connection = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=2, isolation_level=None)
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                connection.execute("ROLLBACK")
-            except sqlite3.OperationalError:
-                return True
-            finally:
-                connection.close()
+        connection = sqlite3.connect(self.url.removeprefix("sqlite:///"), timeout=2, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            return True
+        finally:
+            connection.close()
         return False
 
-    def check_events(self, validation_id: str) -> None:
-        """Numbered without gaps; one for every round kept; the last tells the end."""
+    def check_events_so_far(self, validation_id: str) -> list[EventRecord]:
+        """Numbered without gaps; one for every round kept."""
         events = self.validations.events(validation_id, 0, limit=10**6)
         assert [event.number for event in events] == list(range(1, len(events) + 1))
         assert sum(event.kind == "round" for event in events) == len(self.measured(validation_id))
+        return events
+
+    def check_events(self, validation_id: str) -> None:
+        """As above, and the last tells the end."""
+        events = self.check_events_so_far(validation_id)
         assert json.loads(events[-1].body)["state"] == self.find(validation_id).state

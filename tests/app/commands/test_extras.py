@@ -40,8 +40,8 @@ def fedsift(folder: Path, *arguments: str, absent: set[str], **settings: str) ->
         ("pydantic_settings", ["plan", "x.json"], {}, "fedsift plan needs pydantic_settings: install fedsift[serve]"),
         ("joblib", ["simulate", "--help"], {}, "fedsift simulate needs joblib: install fedsift[sim]"),
         ("joblib", ["train", "--help"], {}, "fedsift train needs joblib: install fedsift[train]"),
-        ("dbos", ["serve", "--workers", "1"], {}, "validation workers need dbos: install fedsift[worker]"),
-        ("dbos", ["worker"], {}, "validation workers need dbos: install fedsift[worker]"),
+        ("networkx", ["serve", "--workers", "1"], {}, "validation workers need networkx: install fedsift[worker]"),
+        ("joblib", ["worker"], {}, "validation workers need joblib: install fedsift[worker]"),
         *(("psycopg", words, {"database_url": POSTGRES}, NO_DRIVER) for words in (["serve"], ["keys", "list"])),
     ],
 )

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from app.store import Store
@@ -29,10 +30,21 @@ def test_the_probe_loads_nothing_heavy() -> None:
 def test_a_worker_is_well_while_its_heart_beats(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path}/fedsift.db")
     assert not is_working(store, "here", 10)
-    WorkerStore(store).register("w", "here", 1)
-    assert is_working(store, "here", 10)
-    assert not is_working(store, "here", -1)
+    workers = WorkerStore(store)
+    workers.register("w", "here", 1)
+    assert not is_working(store, "here", 0.5)  # it is in the table, and its heart does not beat
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(0.2):
+            workers.beat("w")
+
+    heart = threading.Thread(target=beat)
+    heart.start()
+    assert is_working(store, "here", 60)
     assert not is_working(store, "elsewhere", 10)
+    stop.set()
+    heart.join()
     store.close()
 
 

@@ -4,6 +4,7 @@ import zlib
 from pathlib import Path
 
 from app.validations.parts import PartStore
+from app.worker.store import WorkerStore
 from fedl_sim.contract import Failure
 from tests.support.crew import Crew
 from tests.support.server import running_server
@@ -24,9 +25,12 @@ def test_a_damaged_validation_is_shown_with_its_failure_or_says_what_cannot_be_r
         parts = PartStore(crew.store)
         outline = b'{"data_set": "digits", "sample_size": 3, "aggregations": 4, "aggregation_period": 5, '
         crew.damage(validation, zlib.compress(outline + b'"target": 0.8, "tolerance": 0.1, "generator": 3}'))
-        claim = parts.claim(f"{validation}-0000", 0, "one")
-        assert claim is not None
-        assert parts.end(claim, "one", "failed", Failure("damaged", "generator: must be an object"))
+        for name in ("one", "two"):
+            WorkerStore(crew.store).register(name, "here", 1)
+            claim = parts.claim(name, most_attempts=9)
+            assert claim is not None
+            if claim.validation_id == validation:
+                parts.fail(claim, Failure("damaged", "generator: must be an object"))
 
         shown = client.get(damaged).json()
         assert (shown["state"], shown["aggregations"], shown["target"]) == ("failed", 4, 0.8)
@@ -39,6 +43,6 @@ def test_a_damaged_validation_is_shown_with_its_failure_or_says_what_cannot_be_r
         assert answer.headers["content-type"] == "application/problem+json"
         assert "is damaged: cannot be decompressed" in answer.json()["detail"]
         listed = client.get("/v1/validations").json()["validations"]
-        assert [one["state"] for one in listed] == ["queued", "failed"]
+        assert [one["state"] for one in listed] == ["running", "failed"]
         assert listed[1]["failure"]["type"] == "damaged"
-        assert client.get(whole).json()["state"] == "queued"
+        assert client.get(whole).json()["state"] == "running"

@@ -1,11 +1,12 @@
-"""Parts in the store: who may change what, whatever the queue does."""
+"""Parts in the store: who may change what, whoever dies, freezes or comes back."""
 
+import json
 import zlib
 
 import pytest
 
-from app.validations.parts import Claim, PartStore
-from app.worker.store import WorkerStore
+from app.validations.parts import Claim, FinishedRound, LostError, PartStore
+from app.worker.store import LiveWorkers, WorkerStore
 from fedl_sim.contract import AggregationRecord, ContractError, Facts, Failure
 from tests.support.crew import Crew
 
@@ -23,104 +24,190 @@ RECORD = AggregationRecord(
 )
 
 
-def keep(parts: PartStore, claim: Claim, aggregation: int, worker: str) -> bool:
-    return parts.finish_round(
-        claim, aggregation, worker, seconds=1.0, record=RECORD, checkpoint=b"after", facts=Facts(1e-9)
-    )
+def trained(aggregation: int) -> FinishedRound:
+    return FinishedRound(aggregation, seconds=1.0, record=RECORD, checkpoint=b"after", facts=Facts(1e-9))
 
 
-def claimed(parts: PartStore, validation: str, worker: str) -> Claim:
-    claim = parts.claim(f"{validation}-0000", 0, worker)
+def register(crew: Crew, *names: str) -> WorkerStore:
+    workers = WorkerStore(crew.store)
+    for name in names:
+        workers.register(name, "elsewhere", 1)
+    return workers
+
+
+def claimed(parts: PartStore, worker: str, *, most_attempts: int = 9) -> Claim:
+    claim = parts.claim(worker, most_attempts=most_attempts)
     assert claim is not None
     return claim
 
 
-def test_only_the_last_to_claim_a_part_changes_it(crew: Crew) -> None:
-    parts = PartStore(crew.store)
+def strike_off(workers: WorkerStore, by: str, worker_id: str) -> bool:
+    return workers.strike_off(by, next(one for one in workers.all() if one.id == worker_id))
+
+
+def test_a_worker_that_was_struck_off_changes_nothing(crew: Crew) -> None:
+    parts, workers = PartStore(crew.store), register(crew, "one", "two")
     validation = crew.submit("ours")
-    one = claimed(parts, validation, "one")
-    assert parts.begin_round(one.part_id, 0, "one", most_attempts=9) == "train"
-    two = claimed(parts, validation, "two")
-    assert parts.begin_round(one.part_id, 0, "one", most_attempts=9) == "superseded"
-    assert not keep(parts, one, 0, "one")
+    one = claimed(parts, "one")
+    assert parts.claim("two", most_attempts=9) is None
+    assert strike_off(workers, "two", "one")
+    for late in (
+        lambda: parts.finish_round(one, trained(0)),
+        lambda: parts.try_again(one, "late", most_attempts=9),
+        lambda: parts.fail(one, Failure("other", "late")),
+        lambda: parts.release(one),
+        lambda: parts.is_wanted(one),
+        lambda: parts.claim("one", most_attempts=9),
+    ):
+        with pytest.raises(LostError):
+            late()
     assert crew.find(validation).rounds_done == 0
-    assert not parts.end(one, "one", "done")
-    assert keep(parts, two, 0, "two")
-    assert not keep(parts, two, 0, "two")  # once is enough
+    two = claimed(parts, "two")
+    assert (two.part_id, two.token, two.next_round) == (one.part_id, one.token + 1, 0)
+    assert parts.finish_round(two, trained(0))
     assert crew.find(validation).rounds_done == 1
-    assert parts.begin_round(two.part_id, 0, "two", most_attempts=9) == "done"
-    assert claimed(parts, validation, "three").checkpoint == b"after"
-    assert crew.begun(validation) == 1
+    assert parts.material(two).checkpoint == b"after"
+    crew.check_events_so_far(validation)
 
 
-def test_a_round_is_tried_so_many_times(crew: Crew) -> None:
+def test_a_lease_is_proven_by_its_token_and_not_by_the_worker_alone(crew: Crew) -> None:
     parts = PartStore(crew.store)
+    register(crew, "one")
+    crew.submit("ours")
+    first = claimed(parts, "one")
+    second = claimed(parts, "one")  # as if the reply to the first claim was lost
+    assert (second.part_id, second.token) == (first.part_id, first.token + 1)
+    with pytest.raises(LostError):
+        parts.finish_round(first, trained(0))
+    with pytest.raises(LostError):
+        parts.material(first)
+    assert parts.finish_round(second, trained(0))
+
+
+def test_a_round_is_kept_once_however_often_it_is_told(crew: Crew) -> None:
+    parts = PartStore(crew.store)
+    register(crew, "one")
+    validation = crew.submit("ours", aggregations=1)
+    claim = claimed(parts, "one")
+    assert [parts.finish_round(claim, trained(0)) for _ in range(3)] == [True] * 3
+    assert (crew.find(validation).rounds_done, crew.begun(validation)) == (1, 2)
+    assert [parts.finish_round(claim, trained(1)) for _ in range(3)] == [False] * 3
+    assert (crew.find(validation).rounds_done, crew.begun(validation)) == (2, 2)
+    assert crew.find(validation).state == "succeeded"
+    crew.check_events(validation)
+
+
+def test_a_round_is_tried_so_many_times_and_then_tells_why(crew: Crew) -> None:
+    parts, workers = PartStore(crew.store), register(crew, "watcher")
+    validation = crew.submit("ours", "random", seeds=(4,))
+    for number in range(2):  # each dies before it has read a byte of the part
+        register(crew, f"victim-{number}")
+        claimed(parts, f"victim-{number}", most_attempts=4)
+        assert strike_off(workers, "watcher", f"victim-{number}")
+    register(crew, "one")
+    claim = claimed(parts, "one", most_attempts=4)
+    assert parts.try_again(claim, "the training process ended with -9", most_attempts=4)
+    parts.release(claim, "the worker failed: KeyError")
+    assert crew.begun(validation) == 4
+    assert parts.claim("one", most_attempts=4) is None  # it is quarantined, and with it its validation
+    ended = crew.find(validation)
+    assert (ended.state, crew.begun(validation)) == ("failed", 4)
+    told = json.loads(ended.failure or "")
+    assert (told["type"], told["scheme"], told["seed"]) == ("exhausted", "ours", 4)
+    assert told["detail"] == (
+        "aggregation 0 was begun 4 times and never finished: 2 times its worker died or fell silent; "
+        "once the training process ended with -9; once the worker failed: KeyError"
+    )
+    crew.check_events(validation)
+
+
+def test_a_part_given_back_by_a_worker_that_leaves_was_not_attempted(crew: Crew) -> None:
+    parts, workers = PartStore(crew.store), register(crew, "one", "two")
     validation = crew.submit("ours")
-    claim = claimed(parts, validation, "one")
-    turns = [parts.begin_round(claim.part_id, 0, "one", most_attempts=3) for _ in range(5)]
-    assert turns == ["train"] * 3 + ["exhausted"] * 2
+    for _ in range(5):
+        parts.release(claimed(parts, "one", most_attempts=1))
+    workers.leave("one")
+    claim = claimed(parts, "two", most_attempts=1)
+    assert crew.begun(validation) == 1
+    crew.validations.cancel("local", validation)
+    parts.release(claim)
+    assert crew.find(validation).state == "cancelled"
 
 
 def test_a_cancel_stops_what_runs_at_its_next_round_and_the_rest_at_once(crew: Crew) -> None:
     parts = PartStore(crew.store)
+    register(crew, "one", "two")
     validation = crew.submit("ours", "random")
-    claim = claimed(parts, validation, "one")
+    claim = claimed(parts, "one")
     crew.validations.cancel("local", validation)
     assert crew.find(validation).state == "running"
-    assert parts.claim(f"{validation}-0001", 0, "two") is None
-    assert parts.begin_round(claim.part_id, 0, "one", most_attempts=9) == "cancelled"
-    assert parts.end(claim, "one", "cancelled")
-    assert crew.find(validation).state == "cancelled"
+    assert parts.claim("two", most_attempts=9) is None
+    assert not parts.finish_round(claim, trained(0))
+    ended = crew.find(validation)
+    assert (ended.state, ended.rounds_done) == ("cancelled", 1)
     crew.check_events(validation)
+
+
+def test_a_cancelled_part_whose_worker_is_gone_ends_with_the_next_claim(crew: Crew) -> None:
+    parts, workers = PartStore(crew.store), register(crew, "one", "two")
+    validation = crew.submit("ours")
+    claimed(parts, "one")
+    crew.validations.cancel("local", validation)
+    assert strike_off(workers, "two", "one")
+    assert parts.claim("two", most_attempts=9) is None
+    assert crew.find(validation).state == "cancelled"
 
 
 def test_a_failure_ends_the_whole_validation_with_the_first_reason(crew: Crew) -> None:
     parts = PartStore(crew.store)
+    register(crew, "one", "two")
     validation = crew.submit("ours", "random", "heuristic")
-    first, second = claimed(parts, validation, "one"), parts.claim(f"{validation}-0001", 0, "two")
-    assert second is not None
-    assert parts.end(first, "one", "failed", Failure("disk", "full"))
+    first, second = claimed(parts, "one"), claimed(parts, "two")
+    parts.fail(first, Failure("disk", "full"))
     assert crew.find(validation).state == "running"  # the second is still at it
-    assert parts.begin_round(second.part_id, 0, "two", most_attempts=9) == "cancelled"
-    assert parts.end(second, "two", "failed", Failure("other", "later"))
+    parts.fail(second, Failure("other", "later"))
     ended = crew.find(validation)
     told = '{"type": "disk", "detail": "full", "scheme": "ours", "seed": 0, "draw": 0}'
     assert (ended.state, ended.failure) == ("failed", told)
     crew.check_events(validation)
 
 
-def test_parts_are_leased_once_and_a_lost_one_gets_another_attempt(crew: Crew) -> None:
+def test_first_parts_are_taken_first_and_older_validations_before_younger_ones(crew: Crew) -> None:
     parts = PartStore(crew.store)
-    validation = crew.submit("ours", "random")
-    tickets = parts.lease(10)
-    assert [ticket.number for ticket in sorted(tickets, key=lambda ticket: ticket.number)] == [0, 1]
-    assert parts.lease(10) == []
-    parts.queued(tickets)
-    assert len(parts.in_queue(10)) == 2
-    assert parts.queue_anew(tickets[:1]) == 1
-    assert parts.queue_anew(tickets[:1]) == 0
-    (again,) = parts.lease(10)
-    assert (again.part_id, again.attempt) == (tickets[0].part_id, 1)
-    assert parts.claim(again.part_id, 0, "stale") is None
-    assert parts.claim(again.part_id, 1, "fresh") is not None
-    assert crew.find(validation).state == "running"
+    register(crew, *"abcd")
+    large, small = crew.submit("ours", seeds=(0, 1, 2)), crew.submit("ours")
+    taken = [claimed(parts, worker).part_id for worker in "abcd"]
+    assert taken == [f"{large}-0000", f"{small}-0000", f"{large}-0001", f"{large}-0002"]
 
 
-def test_workers_beat_by_the_databases_clock(crew: Crew) -> None:
-    workers = WorkerStore(crew.store)
-    workers.register("one", "host", 1)
+def test_only_the_silent_are_struck_off_and_never_both_of_two(crew: Crew) -> None:
+    workers = register(crew, "one", "two")
+    one, two = sorted(workers.all(), key=lambda worker: worker.id)
+    assert (one.beats, two.beats) == (1, 1)
     assert workers.beat("one")
-    (found,) = workers.all()
-    assert 0 <= found.silent < 5
-    assert workers.live(10) == 1
-    assert workers.live(-1) == 0
-    workers.strike_off("one")
-    assert not workers.beat("one")
+    assert not workers.strike_off("two", one)  # it has sent a heartbeat since
+    assert workers.strike_off("one", two)
+    assert not workers.strike_off("two", next(iter(workers.all())))
+    assert not workers.beat("two")
+    assert [worker.id for worker in workers.all()] == ["one"]
+
+
+def test_workers_count_as_alive_until_they_were_seen_silent(crew: Crew) -> None:
+    workers = register(crew, "one", "two")
+    live, impatient = LiveWorkers(workers, 60), LiveWorkers(workers, 0)
+    assert (live(), impatient()) == (2, 2)
+    workers.beat("one")
+    assert (live(), impatient()) == (2, 1)
+    workers.leave("one")
+    assert (live(), impatient()) == (1, 0)
 
 
 def test_a_part_is_what_was_stored_and_damage_is_named(crew: Crew) -> None:
     validation = crew.submit("random-offload", seeds=(7,))
-    part = claimed(PartStore(crew.store), validation, "one").part
+    parts = PartStore(crew.store)
+    register(crew, "one")
+    claim = claimed(parts, "one")
+    part = parts.material(claim).part
     assert (part.scheme, part.seed, part.draw, part.work.sample_size) == ("random-offload", 7, 0, 3)
     cut_off = zlib.compress(b'{"data_set": "digits"}')[:-3]
     for stored, said in (
@@ -130,4 +217,4 @@ def test_a_part_is_what_was_stored_and_damage_is_named(crew: Crew) -> None:
     ):
         crew.damage(validation, stored)
         with pytest.raises(ContractError, match=said):
-            _ = claimed(PartStore(crew.store), validation, "one").part
+            _ = parts.material(claim).part

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from app.store import StoreError
-from app.validations.parts import PartStore, Ticket
+from app.validations.parts import PartStore
 from tests.support.crew import Crew
 from tests.support.server import running_server
 
@@ -159,22 +159,6 @@ def test_damaged_work_fails_its_validation_and_the_worker_lives(tmp_path: Path, 
         assert crew.processes[0].poll() is None
 
 
-def test_a_queue_that_lost_its_memory_gets_open_parts_anew(tmp_path: Path) -> None:
-    """SQLite keeps the queue in a file of its own; the store alone suffices to go on without it."""
-    with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path) as crew:
-        crew.hire()
-        validation = crew.submit("ours", "random", aggregations=40)
-        crew.until_more_rounds(validation, 3)
-        crew.processes[0].kill()
-        crew.processes[0].wait()
-        for leftover in tmp_path.glob("fedsift-queue.db*"):
-            leftover.unlink()
-        crew.hire()
-        ended = crew.wait(validation)
-        assert ended.state == "succeeded"
-        assert crew.begun(validation) <= ended.rounds + 1
-
-
 def test_ended_validations_go_after_their_time_and_beyond_their_number(tmp_path: Path) -> None:
     with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path) as crew:
         parts = PartStore(crew.store)
@@ -182,10 +166,6 @@ def test_ended_validations_go_after_their_time_and_beyond_their_number(tmp_path:
         running = crew.submit("ours")
         for validation in made:
             crew.validations.cancel("local", validation)
-        assert parts.delete_ended(older_than=10, kept_of_owner=2) == 0  # the queue may still know them
-        tickets: list[Ticket] = parts.to_forget(-1, 100)
-        assert {ticket.part_id for ticket in tickets} == {f"{validation}-0000" for validation in made}
-        parts.forgotten(tickets)
         assert parts.delete_ended(older_than=10, kept_of_owner=2) == 3
         assert [one.id for one in crew.validations.page("local", 10, None)] == [*made[3:], running]
         assert parts.delete_ended(older_than=-1, kept_of_owner=2) == 2
