@@ -13,7 +13,7 @@ ALTER TABLE workers ADD COLUMN beats BIGINT NOT NULL DEFAULT 0;
 
 -- Parts that are open wait for a worker of this release; one of an earlier release finds that it was struck off.
 DELETE FROM workers;
-UPDATE validation_parts SET state = 'waiting', worker = NULL WHERE state IN ('queued', 'running');
+UPDATE validation_parts SET state = 'waiting', worker = NULL WHERE state IN ('waiting', 'queued', 'running');
 UPDATE validation_parts SET created_at = (SELECT v.created_at FROM validations v WHERE v.id = validation_id);
 UPDATE validation_attempts SET why = 'the service was upgraded' WHERE NOT EXISTS (
     SELECT 1 FROM validation_rounds r

@@ -3,7 +3,12 @@
 import json
 
 from app.store import Store
-from tests.support.crew import Crew
+from app.store.store import _database, _scripts
+from app.validations.packing import pack_work
+from app.validations.parts import PartStore
+from app.worker.store import WorkerStore
+from fedl_sim.contract import Work
+from tests.support.crew import WORK, Crew
 
 OLD = ("smart", "smart-offload", "random", "smarter", "greedy+fast")
 NEW = ["ours", "ours-offload", "random", "smarter", "greedy+fast"]
@@ -43,4 +48,65 @@ def test_stored_validations_of_smart_become_ours(crew: Crew) -> None:
     store = Store(crew.url)
     with store.read() as t:
         assert ("smart",) in t.rows("SELECT scheme FROM validation_parts")
+    store.close()
+
+
+def write_0402(url: str) -> None:
+    """A database as the release with a queue library left it: a validation with parts in every state."""
+    database = _database(url, 60.0)
+    with database.migration() as t:
+        t.change("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
+        for name in ("0001_runs_and_keys.sql", "0401_validations.sql", "0402_ours.sql"):
+            for statement in _scripts()[name]:
+                t.change(statement)
+            t.change("INSERT INTO migrations (name) VALUES (?)", name)
+        t.change(
+            "INSERT INTO validations (id, owner, created_at, digest, state, cancelled, rounds, rounds_done, "
+            "last_event, request, work) VALUES ('val_1', 'local', 5, '', 'running', 0, 44, 13, 0, ?, ?)",
+            b"{}",
+            pack_work(Work.from_json(WORK)),
+        )
+        for number, (state, next_round) in enumerate((("done", 11), ("running", 2), ("queued", 0), ("waiting", 0))):
+            t.change(
+                "INSERT INTO validation_parts (id, validation_id, number, scheme, seed, draw, rounds, state, attempt, "
+                "leased_until, worker, next_round, checkpoint, facts, forgotten) "
+                "VALUES (?, 'val_1', ?, 'random', ?, 0, 11, ?, 1, 7.5, 'old', ?, ?, '{}', 0)",
+                f"val_1-000{number}",
+                number,
+                number,
+                state,
+                next_round,
+                b"state" if state == "running" else None,
+            )
+        insert = (
+            "INSERT INTO validation_attempts (part_id, aggregation, worker, begun_at) VALUES ('val_1-0001', ?, ?, 0)"
+        )
+        for aggregation in (0, 1, 2):
+            t.change(insert, aggregation, "old")
+        for aggregation in (0, 1):
+            t.change("INSERT INTO validation_rounds VALUES ('val_1-0001', ?, 1.0, '{}')", aggregation)
+        t.change("INSERT INTO workers (id, host, pid, started_at, seen_at) VALUES ('old', 'here', 1, 0, 0)")
+    database.close()
+
+
+def test_open_parts_of_the_queue_library_wait_for_a_lease(database_url: str) -> None:
+    write_0402(database_url)
+    store = Store(database_url)
+    with store.read() as t:
+        found = t.rows("SELECT state, worker, token, created_at, next_round FROM validation_parts ORDER BY number")
+        assert t.rows("SELECT id FROM workers") == []
+        reasons = t.rows("SELECT aggregation, why FROM validation_attempts ORDER BY aggregation")
+    assert found == [
+        ("done", "old", 0, 5.0, 11),
+        ("waiting", None, 0, 5.0, 2),
+        ("waiting", None, 0, 5.0, 0),
+        ("waiting", None, 0, 5.0, 0),
+    ]
+    assert reasons == [(0, None), (1, None), (2, "the service was upgraded")]
+    WorkerStore(store).register("new", "here", 1)
+    parts = PartStore(store)
+    claim = parts.claim("new", most_attempts=2)
+    assert claim is not None
+    assert (claim.part_id, claim.next_round) == ("val_1-0001", 2)
+    assert parts.material(claim).checkpoint == b"state"
     store.close()
