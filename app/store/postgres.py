@@ -31,14 +31,16 @@ __all__ = ["PostgresDatabase"]
 
 T = TypeVar("T")
 
+_MOMENT_SECONDS = 0.1
+
 
 class _LateError(psycopg.OperationalError):
     """The deadline has passed."""
 
 
+_HANGS = (_LateError, psycopg.errors.ConnectionTimeout)
 _NO_ANSWER = (
-    _LateError,
-    psycopg.errors.ConnectionTimeout,
+    *_HANGS,
     psycopg.errors.LockNotAvailable,
     psycopg.errors.QueryCanceled,
 )
@@ -90,6 +92,8 @@ class PostgresDatabase:
         self._timeout = timeout
         self._local = threading.local()
         self._all: list[_Connection] = []
+        self._hangs = False
+        self._trying = threading.Lock()
 
     @contextmanager
     def read(self) -> Iterator[ReadTransaction]:
@@ -135,7 +139,27 @@ class PostgresDatabase:
             self._drop(self._all[-1])
 
     def _begun(self, begin: bytes, deadline: float) -> _Connection:
-        """This thread's connection, in a new transaction; a connection that was lost meanwhile is made anew."""
+        """This thread's connection, in a new transaction.
+
+        While the server hangs one thread at a time tries it. The others give up after a moment: a pool whose threads
+        all waited here would serve nobody.
+        """
+        alone = self._hangs
+        if alone and not self._trying.acquire(timeout=_MOMENT_SECONDS):
+            raise _LateError("the database does not answer")
+        try:
+            connection = self._try(begin, deadline)
+        except _HANGS:
+            self._hangs = True
+            raise
+        finally:
+            if alone:
+                self._trying.release()
+        self._hangs = False
+        return connection
+
+    def _try(self, begin: bytes, deadline: float) -> _Connection:
+        """Begin a transaction; a connection that was lost meanwhile is made anew."""
         connection: _Connection | None = getattr(self._local, "connection", None)
         if connection is not None:
             connection.deadline = deadline

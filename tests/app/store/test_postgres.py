@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -98,6 +99,29 @@ def test_a_network_that_swallows_everything_is_noticed(postgres_url: str) -> Non
         hole.forward()
         with database.write() as t:
             assert t.rows("SELECT 2") == [(2,)]
+        database.close()
+
+
+def test_while_it_hangs_one_thread_waits_and_the_others_do_not(postgres_url: str) -> None:
+    with BlackHole(postgres_url) as hole, ThreadPoolExecutor(1) as other:
+        database = PostgresDatabase(hole.url, 20)
+
+        def ask() -> None:
+            with database.read() as t:
+                assert t.rows("SELECT 1") == [(1,)]
+
+        ask()
+        hole.swallow()
+        with pytest.raises(NoAnswerError), within(0.3):
+            ask()
+        waiting = other.submit(ask)
+        time.sleep(0.5)
+        with pytest.raises(NoAnswerError):
+            ask()
+        assert not waiting.done()
+        hole.forward()
+        waiting.result(60)
+        ask()
         database.close()
 
 
