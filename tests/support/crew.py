@@ -146,6 +146,11 @@ class Crew:
             time.sleep(0.02)
         raise AssertionError("the process was never found outside a write")
 
+    def thaw(self) -> None:
+        """Let all processes go on."""
+        for process in self.processes:
+            process.send_signal(signal.SIGCONT)
+
     def _locked(self) -> bool:
         if not self.url.startswith("sqlite:///"):
             time.sleep(0.6)

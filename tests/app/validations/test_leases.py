@@ -92,12 +92,15 @@ class Play:
         acts = (self.claim, self.finish, self.finish, self.finish, self.beat, self.look, self.strike, self.stumble)
         act = self.chance.choice((*acts, self.forget) if self.chance.random() < 0.9 else (self.leave, self.die))
         worker = self.chance.choice(self.workers)
+        writes = worker.claim is not None and act in {self.finish, self.stumble, self.leave}
+        is_struck_off = worker.id not in {one.id for one in self.table.all()}
         try:
             act(worker)
         except LostError:
-            assert worker.id not in {one.id for one in self.table.all()} or act != self.beat
-            if worker in self.workers:
-                self.workers.remove(worker)  # it exits
+            assert is_struck_off or writes
+            self.workers.remove(worker)  # it exits
+        else:
+            assert not (is_struck_off and writes)
         if len(self.workers) < 4:
             self.hire()
 

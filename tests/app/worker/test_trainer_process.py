@@ -1,6 +1,8 @@
 """The worker's side of the training process, against programs that reply well, badly or not at all."""
 
+import ast
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -109,3 +111,28 @@ def test_a_process_that_died_between_two_rounds_is_not_replaced_by_one_without_a
         with pytest.raises(TrainerDiedError, match="ended with -9|is gone"):
             trainer.advance(0)
         assert trainer.open(make_part(), None).next == 0  # another process, from the part's last stored round
+
+
+def test_the_process_inherits_neither_database_nor_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    secrets = {
+        "FEDSIFT_DATABASE_URL": "postgresql://u:secret@host/db",
+        "PGPASSWORD": "secret",
+        "FEDSIFT_ADMIN_KEY": "secret",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+    }
+    for name, value in {**secrets, "NUMBA_CACHE_DIR": "/kernels", "FEDSIFT_DATA_DIR": "/elsewhere"}.items():
+        monkeypatch.setenv(name, value)
+    program = f"import os, sys; print(dict(os.environ), file=open({str(tmp_path / 'seen')!r}, 'w'), flush=True)"
+    monkeypatch.setattr(trainer_process, "_COMMAND", (sys.executable, "-c", program))
+    trainer = Trainer(tmp_path, threads=3, timeout=30, data_dir="/data")
+    with pytest.raises(TrainerDiedError):
+        trainer.open(make_part(), None)
+    trainer.stop()
+    seen = ast.literal_eval((tmp_path / "seen").read_text())
+    assert not {*secrets} & {*seen}
+    assert "secret" not in str(seen)
+    assert (seen["NUMBA_CACHE_DIR"], seen["OMP_NUM_THREADS"], seen["PATH"]) == ("/kernels", "3", os.environ["PATH"])
+    assert {name: seen[name] for name in seen if name.startswith("FEDSIFT_")} == {
+        "FEDSIFT_DATA_DIR": "/data",
+        "FEDSIFT_TRAINER_THREADS": "3",
+    }
