@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,6 +64,18 @@ def test_postgresql_that_is_locked_or_hangs(postgres_url: str, tmp_path: Path) -
             assert is_refused(client.get(run, headers=UNKNOWN))
             time.sleep(5)  # longer than a key is remembered without asking the store
             assert client.post("/v1/plans", json=PLAN).status_code == 200
+            server.process.terminate()
+            assert server.process.wait(PATIENCE) == 0
+
+
+def test_a_thread_that_waits_for_the_store_does_not_keep_the_process(postgres_url: str, tmp_path: Path) -> None:
+    with BlackHole(postgres_url) as hole, ThreadPoolExecutor(1) as other:
+        settings = {"database_url": hole.url, "store_timeout": "120", "shutdown_grace": "1"}
+        with running_server(tmp_path, **settings) as server, server.client() as client:
+            hole.swallow()
+            other.submit(client.post, "/v1/runs", json=PLAN)
+            while "fedsift_admitted 1.0" not in httpx.get(f"{server.url}/metrics", timeout=PATIENCE).text:
+                time.sleep(0.05)
             server.process.terminate()
             assert server.process.wait(PATIENCE) == 0
 
