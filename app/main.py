@@ -25,6 +25,7 @@ from app.keys.ring import KeyRing
 from app.openapi.document import document
 from app.openapi.router import router as documentation
 from app.operations.readiness import warm_up
+from app.operations.retention import Retention
 from app.operations.router import router as operations
 from app.plans.router import router as plans
 from app.runs.router import router as runs
@@ -127,13 +128,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # Threads switch more often than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
     loading = asyncio.create_task(service.pool.run(lambda: warm_up(service)))
+    retention = Retention(service)
+    retention.start()
     with _streams_end_at_signals(service):
         yield
-    await _finish(service)
+    await _finish(service, retention)
     await loading
 
 
-async def _finish(service: Service) -> None:
+async def _finish(service: Service, retention: Retention) -> None:
     """Let the threads end what they do, within what is left of the grace; all requests have been answered by now.
 
     A thread may still wait for a store that hangs, and a normal exit would wait for the thread. So the process ends
@@ -142,13 +145,14 @@ async def _finish(service: Service) -> None:
     since = service.closing_since or time.monotonic()
     left = max(1.0, service.settings.shutdown_grace - (time.monotonic() - since))
     try:
-        await Executor("shutdown", threads=1, queue=1, seconds=left).run(_close, service)
+        await Executor("shutdown", threads=1, queue=1, seconds=left).run(_close, service, retention)
     except NoAnswerError:
         _log.error("a thread does not end; leaving without it")
         os._exit(0)
 
 
-def _close(service: Service) -> None:
+def _close(service: Service, retention: Retention) -> None:
+    retention.stop()
     service.pool.shut_down()
     service.store.close()
     service.metrics.tracing.close()

@@ -102,7 +102,18 @@ class Settings(BaseSettings):
     validation_datapoints: int = Field(5_000_000, ge=1, description="Most datapoints that a validation's devices hold.")
     validation_days: float = Field(30.0, gt=0, description="Days after which ended validations are removed.")
     validations_kept: int = Field(1000, ge=1, description="Ended validations kept per API key.")
-    plans_kept: int = Field(1000, ge=1, description="Plans kept per API key; the oldest are removed first.")
+    plan_days: float = Field(90.0, gt=0, description="Days after which kept plans are removed.")
+    run_days: float = Field(90.0, gt=0, description="Days after the last aggregation at which runs are removed.")
+    key_bytes: int = Field(
+        1024 * MEBIBYTE,
+        ge=1024,
+        description="Bytes of plans, runs and validations kept per API key; beyond it 507.",
+    )
+    disk_reserve: int = Field(
+        256 * MEBIBYTE,
+        ge=0,
+        description="Bytes of a SQLite store's disk to leave free: with less nothing new is kept (507).",
+    )
     event_streams: int = Field(100, ge=0, description="Event streams per process; further ones get 503.")
     stream_seconds: float = Field(
         600.0, gt=0, description="Seconds after which an event stream ends; clients reconnect with `Last-Event-ID`."

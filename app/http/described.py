@@ -11,12 +11,12 @@ from app.http.body import slow_body, too_large, unsupported_type
 from app.http.gate import JSON
 from app.http.handlers import store_unavailable
 from app.http.pool import key_is_busy, queue_is_full
-from app.http.problems import PROBLEM_JSON, MalformedError, ServiceError
+from app.http.problems import PROBLEM_JSON, MalformedError, QuotaExceededError, ServiceError
 from app.http.security import unknown_key
 from app.settings import Settings
 from app.wire.problem import Problem
 
-__all__ = ["JSON_BODY", "NO_KEY", "NO_STORE", "SCHEMA", "body_problems", "problems", "reads"]
+__all__ = ["JSON_BODY", "NO_KEY", "NO_ROOM", "NO_STORE", "SCHEMA", "body_problems", "problems", "reads"]
 
 SCHEMA = "#/components/schemas/{model}"
 _DEFAULTS = Settings.model_construct()
@@ -31,11 +31,13 @@ _DESCRIPTIONS = {
     422: "Wrong or infeasible",
     429: "Too many requests for this key",
     503: "Full, or shutting down",
+    507: "No room to keep more",
 }
 _RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
 
 NO_KEY = unknown_key()
 NO_STORE = store_unavailable()
+NO_ROOM = QuotaExceededError(_DEFAULTS.key_bytes - 1000, 4000, _DEFAULTS.key_bytes)
 
 
 def body_problems(malformed: str, content_type: str = JSON) -> tuple[ServiceError, ...]:

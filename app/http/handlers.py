@@ -12,8 +12,18 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from app.http.context import request_id
-from app.http.problems import PROBLEM_JSON, InvalidRequestError, ServiceError, StoreUnavailableError, problem_type
+from app.http.problems import (
+    PROBLEM_JSON,
+    DiskLowError,
+    InvalidRequestError,
+    QuotaExceededError,
+    ServiceError,
+    StoreUnavailableError,
+    problem_type,
+)
 from app.store import StoreError
+from app.store.database import DiskFullError
+from app.store.usage import QuotaError
 from app.wire.problem import ErrorItem, Problem
 
 __all__ = ["add_handlers", "internal_error", "problem_response", "store_unavailable"]
@@ -71,6 +81,15 @@ async def _store_error(request: Request, error: Exception) -> Response:
     return problem_response(store_unavailable().problem(), {"Retry-After": str(retry)})
 
 
+async def _quota_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, QuotaError)  # noqa: S101
+    return problem_response(QuotaExceededError(error.used, error.more, error.limit).problem())
+
+
+async def _disk_error(request: Request, _: Exception) -> Response:
+    return problem_response(DiskLowError(request.app.state.service.settings.disk_reserve).problem())
+
+
 def add_handlers(app: FastAPI, routers: Iterable[APIRouter]) -> None:
     """Register all of them; the routers tell which methods a path has."""
     routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
@@ -78,3 +97,5 @@ def add_handlers(app: FastAPI, routers: Iterable[APIRouter]) -> None:
     app.add_exception_handler(HTTPException, partial(_http_error, routes))
     app.add_exception_handler(RequestValidationError, _parameter_error)
     app.add_exception_handler(StoreError, _store_error)
+    app.add_exception_handler(DiskFullError, _disk_error)
+    app.add_exception_handler(QuotaError, _quota_error)

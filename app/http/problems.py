@@ -15,7 +15,9 @@ ServiceError (a FedsiftError)
 ├── TooManyRequestsError 429    for this key
 ├── HeadTooLargeError 431
 ├── OverloadedError 503         for everyone, or shutting down
-└── StoreUnavailableError 503
+├── StoreUnavailableError 503
+├── QuotaExceededError 507      this key keeps as many bytes as it may
+└── DiskLowError 507            the store's disk is almost full
 """
 
 from collections.abc import Sequence
@@ -29,6 +31,7 @@ __all__ = [
     "ERROR_LIMIT",
     "PROBLEM_JSON",
     "ConflictError",
+    "DiskLowError",
     "HeadTooLargeError",
     "InfeasibleError",
     "InvalidRequestError",
@@ -36,6 +39,7 @@ __all__ = [
     "MisdirectedError",
     "NotFoundError",
     "OverloadedError",
+    "QuotaExceededError",
     "ServiceError",
     "SlowBodyError",
     "SlowHeadError",
@@ -217,3 +221,27 @@ class StoreUnavailableError(ServiceError):
     status = HTTPStatus.SERVICE_UNAVAILABLE
     name = "store-unavailable"
     title = "The store does not answer"
+
+
+class QuotaExceededError(ServiceError):
+    """The caller keeps as many bytes as it may."""
+
+    status = HTTPStatus.INSUFFICIENT_STORAGE
+    name = "quota-exceeded"
+    title = "You keep as much as you may"
+
+    def __init__(self, used: int, more: int, limit: int) -> None:
+        detail = f"you keep {used} bytes, and {more} more would pass the limit of {limit} (FEDSIFT_KEY_BYTES); "
+        super().__init__(f"{detail}delete plans, runs or validations that you do not need")
+
+
+class DiskLowError(ServiceError):
+    """The disk of the store is almost full."""
+
+    status = HTTPStatus.INSUFFICIENT_STORAGE
+    name = "disk-low"
+    title = "The disk is almost full"
+
+    def __init__(self, reserve: int) -> None:
+        detail = f"fewer than {reserve} bytes are free for the store (FEDSIFT_DISK_RESERVE), so nothing new is kept; "
+        super().__init__(f"{detail}plans without `keep` are answered, and deleting works")

@@ -106,6 +106,7 @@ _RUN: dict[str, Any] = {
 _READY = {
     "ready": True,
     "store": "ok",
+    "disk": "ok",
     "solver": "ok",
     "draining": False,
     "queue": 0,

@@ -21,7 +21,7 @@ _CHOICES = {
     ("fast", "cvxpy"): "SolverName",
     ("ok", "unavailable", "does_not_answer", "newer_schema"): "StoreState",
     ("send_once", "redraw"): "TransferRule",
-    ("ok", "unavailable"): "StoreState",
+    ("ok", "low"): "DiskState",
     ("ok", "loading", "failed"): "SolverState",
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",

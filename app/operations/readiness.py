@@ -7,6 +7,7 @@ from app.operations.schemas import Readiness, StoreState
 from app.plans.planning import make_plan
 from app.plans.request import EXAMPLE, PlanRequest
 from app.store import NewerSchemaError, NoAnswerError, StoreError
+from app.store.database import DiskFullError
 
 __all__ = ["assess", "exposition", "warm_up"]
 
@@ -15,11 +16,12 @@ _log = logging.getLogger("fedsift")
 
 async def assess(service: Service) -> Readiness:
     """Ask the store and the pool."""
-    store, workers = await _ask_store(service)
+    store, workers, low = await _ask_store(service)
     draining = service.pool.draining
     return Readiness(
-        ready=store == "ok" and service.solver == "ok" and not draining,
+        ready=store == "ok" and not low and service.solver == "ok" and not draining,
         store=store,
+        disk="low" if low else "ok",
         solver=service.solver,
         draining=draining,
         queue=service.pool.waiting,
@@ -29,21 +31,21 @@ async def assess(service: Service) -> Readiness:
     )
 
 
-async def _ask_store(service: Service) -> tuple[StoreState, int]:
-    """How the store is, and how many workers it knows."""
+async def _ask_store(service: Service) -> tuple[StoreState, int, bool]:
+    """How the store is, how many workers it knows, and whether its disk is low."""
 
-    def ask() -> int:
+    def ask() -> tuple[int, bool]:
         service.store.check()
-        return service.live_workers()
+        return service.live_workers(), service.store.is_low(service.settings.disk_reserve)
 
     try:
-        return "ok", await service.executors.readiness.run(ask)
+        return "ok", *await service.executors.readiness.run(ask)
     except NewerSchemaError:
-        return "newer_schema", 0
+        return "newer_schema", 0, False
     except NoAnswerError:
-        return "does_not_answer", 0
-    except StoreError:
-        return "unavailable", 0
+        return "does_not_answer", 0, False
+    except StoreError as error:
+        return "unavailable", 0, isinstance(error, DiskFullError)
 
 
 async def exposition(service: Service) -> bytes:

@@ -21,6 +21,7 @@ class Readiness(AnswerModel):
 
     ready: bool
     store: StoreState
+    disk: Literal["ok", "low"]
     solver: Literal["ok", "loading", "failed"]
     draining: bool
     queue: int

@@ -7,7 +7,7 @@ from fastapi.responses import Response
 from pydantic import Field
 from starlette.convertors import Convertor, register_url_convertor
 
-from app.http.described import JSON_BODY, NO_KEY, NO_STORE, body_problems, problems, reads
+from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, body_problems, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import InvalidRequestError, NotFoundError
 from app.http.security import Owner
@@ -53,7 +53,7 @@ _KEPT = problems(NO_KEY, NotFoundError("you have kept no plan of this id"), NO_S
     summary="Choose devices and plan their offloading",
     response_model=PlanOrDiagnosis,
     response_description="The plan; with `dry_run`, the diagnosis.",
-    responses=problems(*JSON_BODY, _TOO_MANY),
+    responses=problems(*JSON_BODY, _TOO_MANY, NO_ROOM),
     openapi_extra=reads(PlanRequest),
 )
 async def create_plan(request: Request, owner: Owner) -> Response:

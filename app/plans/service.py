@@ -7,6 +7,7 @@ from starlette.responses import Response
 from app.http.answers import encoded, new_id
 from app.http.gate import JSON, Service
 from app.http.problems import NotFoundError
+from app.http.room import check_room
 from app.plans.accounting import counted
 from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.diagnosis import diagnose
@@ -22,6 +23,8 @@ def answer_plan(service: Service, owner: str, body: bytes) -> Response:
     """Parse, plan (or only diagnose), encode."""
     begin = perf_counter()
     request = read_model(PlanRequest, body)
+    if request.keep:
+        check_room(service, owner)
     query = request.to_domain(service.settings)
     parsed = perf_counter() - begin
     if request.dry_run:
@@ -30,7 +33,7 @@ def answer_plan(service: Service, owner: str, body: bytes) -> Response:
     plan_id = new_id("plan")
     answer = encoded(service, PlanOut.from_domain(plan_id, result, request.output))
     if request.keep:
-        PlanStore(service.store).add(plan_id, owner, KeptPlan(body, answer), most=service.settings.plans_kept)
+        PlanStore(service.store).add(plan_id, owner, KeptPlan(body, answer), most_bytes=service.settings.key_bytes)
     return Response(answer, media_type=JSON)
 
 

@@ -5,6 +5,7 @@ import zlib
 from dataclasses import dataclass
 
 from app.store import Store
+from app.store.usage import ROW_BYTES, charge
 
 __all__ = ["KeptPlan", "PlanStore"]
 
@@ -18,23 +19,23 @@ class KeptPlan:
 
 
 class PlanStore:
-    """Kept plans, the newest of each owner."""
+    """The table of kept plans."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, plan_id: str, owner: str, plan: KeptPlan, *, most: int) -> None:
-        """Keep a plan, and delete the owner's oldest plans beyond the limit."""
+    def add(self, plan_id: str, owner: str, plan: KeptPlan, *, most_bytes: int) -> None:
+        """Keep a plan.
+
+        Raises:
+            QuotaError: the owner would keep more than `most_bytes`.
+        """
         packed = [zlib.compress(text, 1) for text in (plan.request, plan.answer)]
+        size = ROW_BYTES + sum(map(len, packed))
         with self._store.write() as t:
             sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"
             t.change(sql, plan_id, owner, time.time(), *packed)
-            t.change(
-                "DELETE FROM plans WHERE id IN "
-                "(SELECT id FROM plans WHERE owner = ? ORDER BY created_at DESC, id LIMIT 1000000 OFFSET ?)",
-                owner,
-                most,
-            )
+            charge(t, self._store, owner, "plan", plan_id, size=size, limit=most_bytes)
 
     def find(self, owner: str, plan_id: str) -> KeptPlan | None:
         """The plan, if it was kept and is this owner's."""
@@ -44,5 +45,5 @@ class PlanStore:
 
     def delete(self, owner: str, plan_id: str) -> bool:
         """Forget a plan; whether there was one."""
-        with self._store.write() as t:
-            return bool(t.change("DELETE FROM plans WHERE id = ? AND owner = ?", plan_id, owner))
+        sql = "DELETE FROM plans WHERE id = ? AND owner = ?"
+        return bool(self._store.delete(lambda t: t.change(sql, plan_id, owner)))

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from app.http.described import JSON_BODY, NO_KEY, NO_STORE, problems, reads
+from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
@@ -37,7 +37,7 @@ _ANSWERED = ConflictError("aggregation 1 was answered for another body")
     operation_id="createRun",
     summary="Start a run and plan its first period",
     response_model=PeriodOut,
-    responses=problems(*JSON_BODY, _TOO_MANY),
+    responses=problems(*JSON_BODY, _TOO_MANY, NO_ROOM),
     openapi_extra=reads(RunRequest),
 )
 async def create_run(request: Request, owner: Owner) -> Response:
@@ -80,7 +80,7 @@ async def delete_run(request: Request, owner: Owner, run_id: RunId) -> None:
     operation_id="aggregate",
     summary="Report an aggregation and plan the next period",
     response_model=PeriodOut,
-    responses=problems(*JSON_BODY, _NO_RUN, _ANSWERED, _NEGATIVE),
+    responses=problems(*JSON_BODY, _NO_RUN, _ANSWERED, _NEGATIVE, NO_ROOM),
     openapi_extra=reads(AggregationRequest),
 )
 async def aggregate(request: Request, owner: Owner, run_id: RunId) -> Response:

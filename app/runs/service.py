@@ -16,6 +16,7 @@ from starlette.responses import Response
 from app.http.answers import encoded, new_id, page
 from app.http.gate import JSON, Service
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
+from app.http.room import check_room
 from app.plans.accounting import counted
 from app.plans.planning import make_plan, solve_period
 from app.plans.request import RunRequest
@@ -31,6 +32,7 @@ __all__ = ["aggregate", "create_run", "delete_run", "get_period", "get_run", "li
 def create_run(service: Service, owner: str, body: bytes) -> Response:
     """Plan the first period and keep the run."""
     begin = perf_counter()
+    check_room(service, owner)
     request = read_model(RunRequest, body)
     query = request.to_domain(service.settings)
     result = make_plan(query, steps=query.aggregation_period)
@@ -46,7 +48,8 @@ def create_run(service: Service, owner: str, body: bytes) -> Response:
     )
     answer = encoded(service, PeriodOut.from_domain(run, 0, counted_result, request.output))
     state = _written(result.state, query.gradient, query.transfer)
-    RunStore(service.store).add(run, body, PeriodRecord(run.id, 0, "", b"", state, answer))
+    first = PeriodRecord(run.id, 0, "", b"", state, answer)
+    RunStore(service.store).add(run, body, first, most_bytes=service.settings.key_bytes)
     return Response(answer, status_code=201, media_type=JSON, headers={"Location": f"/v1/runs/{run.id}"})
 
 
@@ -84,7 +87,7 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
     answer = encoded(service, PeriodOut.from_domain(run, k, result, original.output))
     record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient, transfer), answer)
-    if store.add_period(record):
+    if store.add_period(owner, record, most_bytes=service.settings.key_bytes):
         return Response(answer, media_type=JSON)
     first = store.find_period(run_id, k)
     if first is None:

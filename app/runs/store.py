@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from app.store import Store
 from app.store.database import GoneError, ReadTransaction, Transaction
 from app.store.paging import owned_page
+from app.store.usage import ROW_BYTES, charge
 
 __all__ = ["PeriodRecord", "RunHistory", "RunRecord", "RunStore"]
 
@@ -70,9 +71,14 @@ class RunStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, run: RunRecord, request: bytes, first: PeriodRecord) -> None:
-        """Keep a new run with its first period."""
-        packed = zlib.compress(request, 1)
+    def add(self, run: RunRecord, request: bytes, first: PeriodRecord, *, most_bytes: int) -> None:
+        """Keep a new run with its first period.
+
+        Raises:
+            QuotaError: the owner would keep more than `most_bytes`.
+        """
+        packed, answer = zlib.compress(request, 1), zlib.compress(first.answer, 1)
+        size = ROW_BYTES + len(packed) + _size(first, answer)
         with self._store.write() as t:
             t.change(
                 f"INSERT INTO runs ({_RUN}, request) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
@@ -85,7 +91,8 @@ class RunStore:
                 run.aggregation_period,
                 packed,
             )
-            _insert(t, first)
+            _insert(t, first, answer)
+            charge(t, self._store, run.owner, "run", run.id, size=size, limit=most_bytes)
 
     def find(self, owner: str, run_id: str) -> RunRecord | None:
         """The run, if there is one and it is this owner's."""
@@ -108,8 +115,8 @@ class RunStore:
 
     def delete(self, owner: str, run_id: str) -> bool:
         """Forget a run and its periods; whether there was one."""
-        with self._store.write() as t:
-            return bool(t.change("DELETE FROM runs WHERE id = ? AND owner = ?", run_id, owner))
+        sql = "DELETE FROM runs WHERE id = ? AND owner = ?"
+        return bool(self._store.delete(lambda t: t.change(sql, run_id, owner)))
 
     def requests(self, run_id: str) -> tuple[bytes, list[bytes]] | None:
         """The body that the run was started with, and those of its aggregations; None if there is no such run."""
@@ -138,11 +145,20 @@ class RunStore:
         run, k, digest, request, state, answer = rows[0]
         return PeriodRecord(run, k, digest, bytes(request), state, zlib.decompress(answer))
 
-    def add_period(self, period: PeriodRecord) -> bool:
-        """Keep an answered period; False if another process was first, or the run is gone."""
+    def add_period(self, owner: str, period: PeriodRecord, *, most_bytes: int) -> bool:
+        """Keep an answered period of the owner's run; False if another process was first, or the run is gone.
+
+        Raises:
+            QuotaError: the owner would keep more than `most_bytes`.
+        """
+        answer = zlib.compress(period.answer, 1)
+        size = _size(period, answer)
         try:
             with self._store.write() as t:
-                return bool(_insert(t, period))
+                added = bool(_insert(t, period, answer))
+                if added:
+                    charge(t, self._store, owner, "run", period.run_id, size=size, limit=most_bytes)
+                return added
         except GoneError:
             return False
 
@@ -168,7 +184,11 @@ def _last_aggregations(t: ReadTransaction, run_ids: list[str]) -> dict[str, int]
     return {run: int(last) for run, last in t.rows(sql, *run_ids)}
 
 
-def _insert(t: Transaction, period: PeriodRecord) -> int:
+def _size(period: PeriodRecord, answer: bytes) -> int:
+    return ROW_BYTES + len(period.request) + len(period.state) + len(answer)
+
+
+def _insert(t: Transaction, period: PeriodRecord, answer: bytes) -> int:
     return t.change(
         f"INSERT INTO periods ({_PERIOD}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",  # noqa: S608 - constants
         period.run_id,
@@ -176,5 +196,5 @@ def _insert(t: Transaction, period: PeriodRecord) -> int:
         period.request_digest,
         period.request,
         period.state,
-        zlib.compress(period.answer, 1),
+        answer,
     )

@@ -1,6 +1,7 @@
 """What the store asks of a database: a connection for each thread, transactions, and placeholders written as `?`.
 
 StoreError                  the database cannot be reached
+├── DiskFullError           it has no space left
 ├── NoAnswerError           it does not answer in time
 └── NewerSchemaError        a newer release has changed its tables
 GoneError                   a row that this one refers to is no longer there
@@ -14,6 +15,7 @@ from solver.errors import FedsiftError
 __all__ = [
     "WAIT_SECONDS",
     "Database",
+    "DiskFullError",
     "GoneError",
     "NewerSchemaError",
     "NoAnswerError",
@@ -30,6 +32,10 @@ WAIT_SECONDS = 5.0
 
 class StoreError(FedsiftError):
     """The database cannot be reached or does not answer."""
+
+
+class DiskFullError(StoreError):
+    """The database has no space left to write to."""
 
 
 class NoAnswerError(StoreError):
@@ -76,6 +82,15 @@ class Database(Protocol):
 
     def migration(self) -> AbstractContextManager[Transaction]:
         """A transaction of the one process that migrates; it may take as long as it needs."""
+
+    def free_bytes(self) -> int | None:
+        """Bytes that can still be written; None if the database is not on a disk of this machine."""
+
+    def make_space(self) -> bool:
+        """Give up what is reserved for deleting on a full disk; False if there is nothing to give up."""
+
+    def give_back(self) -> None:
+        """Return the space of deleted rows to the disk, and reserve some again."""
 
     def close(self) -> None:
         """Close the connections of all threads."""

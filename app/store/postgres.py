@@ -17,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from app.store.database import (
     WAIT_SECONDS,
+    DiskFullError,
     GoneError,
     NoAnswerError,
     ReadTransaction,
@@ -130,8 +131,21 @@ class PostgresDatabase:
             raise GoneError(str(error)) from error
         except _NO_ANSWER as error:
             raise NoAnswerError(str(error)) from error
+        except psycopg.errors.DiskFull as error:
+            raise DiskFullError(str(error)) from error
         except psycopg.Error as error:
             raise StoreError(str(error)) from error
+
+    def free_bytes(self) -> int | None:
+        """The server's disk is its own business."""
+        return None
+
+    def make_space(self) -> bool:
+        """Nothing is reserved here: the server keeps log files ahead for itself."""
+        return False
+
+    def give_back(self) -> None:
+        """The server vacuums by itself."""
 
     def close(self) -> None:
         """Close the connections of all threads."""

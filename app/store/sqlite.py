@@ -1,5 +1,6 @@
 """SQLite in write-ahead mode: readers and one writer at once, from any number of processes."""
 
+import errno
 import sqlite3
 import threading
 import time
@@ -7,10 +8,18 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from app.store.database import WAIT_SECONDS, GoneError, ReadTransaction, Rows, StoreError, Transaction
+from app.store.database import WAIT_SECONDS, DiskFullError, GoneError, ReadTransaction, Rows, StoreError, Transaction
 from app.store.deadline import deadline_in
+from app.store.reserve import Reserve, free_bytes
 
 __all__ = ["SqliteDatabase"]
+
+# The file may keep so many free pages, and the log so many bytes, for what is written next.
+_SPARE_PAGES = 1000
+_LONG_LOG = 4 * 2**20
+_GIVE_BACK_SECONDS = 2.0
+# The second one comes of a connection that cannot make its index of the log.
+_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 
 
 class _Statements:
@@ -33,6 +42,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, timeout: float = WAIT_SECONDS) -> None:
         self._path = path
         self._timeout = timeout
+        self._reserve = Reserve(path)
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
 
@@ -70,7 +80,34 @@ class SqliteDatabase:
         except sqlite3.IntegrityError as error:
             raise GoneError(str(error)) from error
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(str(error)) from error
+            kind = DiskFullError if _tells_of_a_full_disk(error) else StoreError
+            raise kind(str(error)) from error
+
+    def free_bytes(self) -> int | None:
+        """What is free on the disk, and the pages in the file that hold nothing."""
+        with self.read() as t:
+            ((pages,),), ((size,),) = t.rows("PRAGMA freelist_count"), t.rows("PRAGMA page_size")
+            return free_bytes(self._path.parent) + int(pages) * int(size)
+
+    def make_space(self) -> bool:
+        """Delete the reserve's file."""
+        return self._reserve.release()
+
+    def give_back(self) -> None:
+        """Cut free pages off the file and the log to nothing, a little at a time: others write meanwhile."""
+        try:
+            connection = self._connection()
+            connection.execute(f"PRAGMA busy_timeout = {round(1000 * _GIVE_BACK_SECONDS)}")
+            until = time.monotonic() + _GIVE_BACK_SECONDS
+            while time.monotonic() < until and connection.execute("PRAGMA freelist_count").fetchone()[0] > _SPARE_PAGES:
+                # As a script: a statement would stop after the first page.
+                connection.executescript(f"PRAGMA incremental_vacuum({_SPARE_PAGES})")
+            log = self._path.with_name(f"{self._path.name}-wal")
+            if log.stat().st_size > _LONG_LOG:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except (sqlite3.Error, OSError):
+            pass  # the disk is full or somebody reads: the next call does it
+        self._reserve.restore()
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -86,17 +123,28 @@ class SqliteDatabase:
             connection.close()
             connection = self._local.connection = None
         if connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # `check_same_thread` is off for `close` alone; a connection is used by its own thread.
-            connection = sqlite3.connect(
-                self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False
-            )
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
+            try:
+                connection = self._opened()
+            except (sqlite3.Error, OSError) as error:
+                # To open the file takes a little space too, and without it nothing could be deleted.
+                if not _tells_of_a_full_disk(error) or not self._reserve.release():
+                    raise
+                connection = self._opened()
             self._local.connection = connection
             self._local.file = self._file()
             self._all.append(connection)
+        return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # `check_same_thread` is off for `close` alone; a connection is used by its own thread.
+        connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file; an older one needs a VACUUM
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        # Overwriting all that is deleted would take as much space as was taken.
+        connection.execute("PRAGMA secure_delete = FAST")
         return connection
 
     def _file(self) -> tuple[int, int] | None:
@@ -106,3 +154,9 @@ class SqliteDatabase:
         except OSError:
             return None
         return found.st_dev, found.st_ino
+
+
+def _tells_of_a_full_disk(error: sqlite3.Error | OSError) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in {errno.ENOSPC, errno.EDQUOT}
+    return getattr(error, "sqlite_errorcode", None) in _FULL

@@ -4,16 +4,20 @@ The tables belong to the slices: `app.runs.store`, `app.keys.store`, `app.plans.
 `app.worker.store` hold their statements and records.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
 
-from app.store.database import WAIT_SECONDS, Database, NewerSchemaError, ReadTransaction, Transaction
+from app.store.database import WAIT_SECONDS, Database, DiskFullError, NewerSchemaError, ReadTransaction, Transaction
 from app.store.sqlite import SqliteDatabase
 from solver.errors import InvalidInputError, MissingExtraError
 
 __all__ = ["Store"]
+
+T = TypeVar("T")
 
 
 class Store:
@@ -35,6 +39,37 @@ class Store:
         """A transaction that changes rows: all of them, or none if an exception leaves it."""
         self.migrate()
         return self._database.write()
+
+    def delete(self, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in a transaction that only deletes rows. It finds space on a full disk too."""
+        try:
+            with self.write() as t:
+                deleted = work(t)
+        except DiskFullError:
+            if not self._database.make_space():
+                raise
+            with self.write() as t:
+                deleted = work(t)
+            self._database.give_back()
+        return deleted
+
+    def check_disk(self, reserve: int) -> None:
+        """Refuse to grow.
+
+        Raises:
+            DiskFullError: fewer bytes than `reserve` are free for the database.
+        """
+        if self.is_low(reserve):
+            raise DiskFullError(f"fewer than {reserve} bytes are free")
+
+    def is_low(self, reserve: int) -> bool:
+        """Whether fewer bytes than `reserve` are free for the database; False if it is on no disk of this machine."""
+        free = self._database.free_bytes()
+        return free is not None and free < reserve
+
+    def give_back(self) -> None:
+        """Return the space of deleted rows to the disk."""
+        self._database.give_back()
 
     @property
     def now(self) -> str:

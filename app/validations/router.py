@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from app.http.described import JSON_BODY, NO_KEY, NO_STORE, problems, reads
+from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
@@ -28,6 +28,7 @@ Key = Annotated[
         description="Sent again with the same body, it finds the validation it made before.",
     ),
 ]
+Erase = Annotated[bool, Query(description="Delete it with all that was measured, if it has ended.")]
 LastEvent = Annotated[
     int, Header(alias="Last-Event-ID", ge=0, lt=2**53, description="The number of the last event seen.")
 ]
@@ -64,7 +65,7 @@ _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
     operation_id="createValidation",
     summary="Start an experiment",
     response_model=ValidationOut,
-    responses={202: {"headers": _PLACE}, **problems(*JSON_BODY, _USED_KEY, _NO_ROUNDS)},
+    responses={202: {"headers": _PLACE}, **problems(*JSON_BODY, _USED_KEY, _NO_ROUNDS, NO_ROOM)},
     openapi_extra=reads(ValidationRequest),
 )
 async def create_validation(request: Request, owner: Owner, key: Key = "") -> Response:
@@ -99,13 +100,15 @@ async def get_validation(request: Request, owner: Owner, validation_id: Validati
 @router.delete(
     "/{validation_id}",
     operation_id="cancelValidation",
-    summary="Cancel a validation at its next round",
+    summary="Cancel a validation at its next round, or erase it",
     response_model_exclude_none=True,
     responses=_ONE_VALIDATION,
 )
-async def cancel_validation(request: Request, owner: Owner, validation_id: ValidationId) -> ValidationOut:
-    """What has been measured stays; an ended validation stays as it is."""
-    return await look_up(request, service.cancel, owner, validation_id)
+async def cancel_validation(
+    request: Request, owner: Owner, validation_id: ValidationId, *, erase: Erase = False
+) -> ValidationOut:
+    """What has been measured stays, unless an ended validation is to be erased."""
+    return await look_up(request, service.cancel, owner, validation_id, erase)
 
 
 @router.get(

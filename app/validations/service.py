@@ -20,6 +20,7 @@ from app.http.problems import (
     ServiceError,
     TooManyRequestsError,
 )
+from app.http.room import check_room
 from app.store import StoreError
 from app.validations.answer import (
     FailureOut,
@@ -54,6 +55,7 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
     known = store.known(owner, key) if key else None
     if known is not None:
         return _answer(service, owner, known, digest)
+    check_room(service, owner)
     found = material(service, owner, request)
     settings = service.settings
     accepted = store.add(
@@ -68,6 +70,7 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
         ),
         most_open=settings.validation_queue,
         most_open_of_owner=settings.key_validations if settings.needs_key else settings.validation_queue,
+        most_bytes=settings.key_bytes,
     )
     retry = {"Retry-After": str(settings.retry_after)}
     if accepted.full == "owner" and settings.needs_key:
@@ -157,11 +160,15 @@ def list_validations(service: Service, owner: str, limit: int, after: str | None
     return ValidationList(validations=[ValidationSummary(**_summary(one)) for one in shown], **given(next=more))
 
 
-def cancel(service: Service, owner: str, validation_id: str) -> ValidationOut:
-    """Ask for a stop at the next round; an ended validation stays as it is."""
-    if ValidationStore(service.store).cancel(owner, validation_id) is None:
+def cancel(service: Service, owner: str, validation_id: str, erase: bool) -> ValidationOut:  # noqa: FBT001
+    """Ask for a stop at the next round. An ended validation stays as it is, unless it is to be erased."""
+    store = ValidationStore(service.store)
+    if store.cancel(owner, validation_id) is None:
         raise _not_found()
-    return show(service, owner, validation_id)
+    shown = show(service, owner, validation_id)
+    if erase:
+        store.erase(owner, validation_id)
+    return shown
 
 
 def open_stream(service: Service, owner: str, validation_id: str, after: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.store import Store
 from app.store.database import ReadTransaction
 from app.store.paging import owned_page
+from app.store.usage import ROW_BYTES, charge
 from app.validations.packing import pack_work, unpack_work
 from app.validations.records import (
     OPEN_STATES,
@@ -22,6 +23,8 @@ from fedl_sim.contract import Outline, Work
 __all__ = ["Accepted", "NewPart", "NewValidation", "Standing", "ValidationStore"]
 
 _COLUMNS = "id, owner, created_at, state, cancelled, rounds, rounds_done, last_event, started_at, finished_at, failure"
+# The record, the event and the attempts of a round, roughly.
+_ROUND_BYTES = 1024
 _PART = "id, number, scheme, seed, draw, rounds, state, next_round, facts"
 
 
@@ -81,8 +84,12 @@ class ValidationStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int) -> Accepted:
-        """Keep a validation with all its parts, unless its idempotency key is known or the queue is full."""
+    def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int, most_bytes: int) -> Accepted:
+        """Keep a validation with all its parts, unless its idempotency key is known or the queue is full.
+
+        Raises:
+            QuotaError: the owner would keep more than `most_bytes`.
+        """
         request, work, created_at = zlib.compress(new.request, 1), pack_work(new.work), time.time()
         with self._store.write() as t:
             known = _known(t, new.owner, new.key)
@@ -124,6 +131,8 @@ class ValidationStore:
                     created_at,
                 )
             add_event(t, new.id, "state", {"state": "queued"})
+            size = _size(new, len(request) + len(work))
+            charge(t, self._store, new.owner, "validation", new.id, size=size, limit=most_bytes)
         return Accepted(new.id, new.digest, new=True)
 
     def known(self, owner: str, key: str) -> Accepted | None:
@@ -184,6 +193,11 @@ class ValidationStore:
                 settle(t, validation_id, self._store.now)
         return self.find(owner, validation_id)
 
+    def erase(self, owner: str, validation_id: str) -> bool:
+        """Delete an ended validation with all that was measured; whether there was one."""
+        sql = f"DELETE FROM validations WHERE id = ? AND owner = ? AND state NOT IN {OPEN_STATES}"  # noqa: S608
+        return bool(self._store.delete(lambda t: t.change(sql, validation_id, owner)))
+
     def events(self, validation_id: str, after: int, limit: int = 500) -> list[EventRecord]:
         """Events numbered above `after`, in order."""
         with self._store.read() as t:
@@ -202,6 +216,11 @@ class ValidationStore:
             whole: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validations GROUP BY state"))
             parts: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validation_parts GROUP BY state"))
         return whole, parts
+
+
+def _size(new: NewValidation, body: int) -> int:
+    """What a validation takes once all its rounds are done: it is charged at once, so that none stops halfway."""
+    return ROW_BYTES * (1 + len(new.parts)) + body + _ROUND_BYTES * sum(part.rounds for part in new.parts)
 
 
 def _known(t: ReadTransaction, owner: str, key: str | None) -> Accepted | None:

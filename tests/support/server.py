@@ -3,7 +3,7 @@
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ import httpx
 
 from tests.support.command import FEDSIFT, environment
 
-__all__ = ["Server", "free_port", "running_server", "start_server"]
+__all__ = ["Server", "free_port", "is_ready", "running_server", "start_server"]
 
 READY_SECONDS = 600  # kernels may have to be compiled first, on cores with other work
 
@@ -33,8 +33,12 @@ def free_port() -> int:
         return int(s.getsockname()[1])
 
 
-def start_server(folder: Path, **settings: str) -> Server:
-    """Start `fedsift serve` with these settings, and wait until it is ready."""
+def is_ready(readiness: httpx.Response) -> bool:
+    return readiness.status_code == 200
+
+
+def start_server(folder: Path, ready: Callable[[httpx.Response], bool] = is_ready, /, **settings: str) -> Server:
+    """Start `fedsift serve` with these settings, and wait until it is ready by its answer to /readyz."""
     port = int(settings.pop("port", 0)) or free_port()  # a restart may need the same one
     log = folder / f"server-{port}.log"
     command = [*FEDSIFT, "serve", "--port", str(port)]
@@ -44,7 +48,7 @@ def start_server(folder: Path, **settings: str) -> Server:
     deadline = time.monotonic() + READY_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         try:
-            if httpx.get(f"{server.url}/readyz", timeout=10).status_code == 200:
+            if ready(httpx.get(f"{server.url}/readyz", timeout=10)):
                 return server
         except httpx.TransportError:
             pass
@@ -55,9 +59,11 @@ def start_server(folder: Path, **settings: str) -> Server:
 
 
 @contextmanager
-def running_server(folder: Path, **settings: str) -> Iterator[Server]:
+def running_server(
+    folder: Path, ready: Callable[[httpx.Response], bool] = is_ready, /, **settings: str
+) -> Iterator[Server]:
     """A server that is asked to end when the block ends."""
-    server = start_server(folder, **settings)
+    server = start_server(folder, ready, **settings)
     try:
         yield server
     finally:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -122,6 +123,17 @@ class Caller:
             for _ in range(app.state.service.settings.queue + app.state.service.settings.threads):
                 stack.enter_context(pool.admit(None, 0))
             return await self.call(app)
+
+    async def provoke_507(self) -> httpx.Response:
+        place = await self.place(self.app())
+        asked = {**REQUESTS[self.name], **({"keep": True} if self.name == "createPlan" else {})}
+        answer = await self.send(self.app(key_bytes=1024), "POST", place, json.dumps(asked).encode())
+        # What is kept, and what comes to it, is this caller's own.
+        words = rb"keep %d bytes, and %d more would pass the limit of %d "
+        limit = Settings.model_construct().key_bytes
+        told = re.sub(words.replace(b"%d", rb"\d+"), words % (limit - 1000, 4000, limit), answer.content)
+        answer._content = told
+        return answer
 
     def app(self, **settings: Any) -> FastAPI:
         chosen = {"auth": "off", "database_url": f"sqlite:///{self.folder}/fedsift.db", **settings}

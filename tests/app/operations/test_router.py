@@ -23,6 +23,7 @@ def test_health_and_readiness(client: httpx.Client) -> None:
     assert client.get("/readyz").json() == {
         "ready": True,
         "store": "ok",
+        "disk": "ok",
         "solver": "ok",
         "draining": False,
         "queue": 0,

@@ -1,0 +1,64 @@
+"""What a server does besides answering: it deletes what is too old and gives the space back to the disk.
+
+Every server process does it, with or without workers. Two at once do no harm: what one deleted is gone for the other.
+"""
+
+import logging
+import threading
+
+from app.http.gate import Service
+from app.store import StoreError
+from app.store.usage import delete_old
+from app.validations.parts import PartStore
+
+__all__ = ["Retention", "tidy"]
+
+_log = logging.getLogger("fedsift")
+
+_SECONDS = 60.0
+_DAY = 86400.0
+
+
+class Retention:
+    """A thread that tidies the store up at the start and once a minute."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._stop = threading.Event()
+        # A daemon: a store that hangs must not keep the process alive.
+        self._thread = threading.Thread(target=self._run, name="retention", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after what is under way."""
+        self._stop.set()
+        self._thread.join(1.0)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                tidy(self._service)
+            except StoreError as error:
+                _log.warning("the store could not be tidied up: %s", error)
+            except Exception:
+                _log.exception("the store could not be tidied up")
+            if self._stop.wait(_SECONDS):
+                return
+
+
+def tidy(service: Service) -> None:
+    """Delete plans, runs and ended validations that are too old, and return their space to the disk."""
+    store, settings = service.store, service.settings
+    deleted = {
+        "plans": delete_old(store, "plan", settings.plan_days),
+        "runs": delete_old(store, "run", settings.run_days),
+        "validations": PartStore(store).delete_ended(
+            older_than=_DAY * settings.validation_days, kept_of_owner=settings.validations_kept
+        ),
+    }
+    if any(deleted.values()):
+        _log.info("deleted what was too old", extra={"fields": deleted})
+    store.give_back()
