@@ -21,6 +21,7 @@ from app.http.handlers import add_handlers
 from app.http.hosts import ServedHosts
 from app.http.middleware import Surroundings
 from app.http.pool import WorkPool
+from app.http.unread import UnreadAnswers
 from app.keys.ring import KeyRing
 from app.openapi.document import document
 from app.openapi.router import router as documentation
@@ -70,7 +71,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     add_handlers(app, ROUTERS)
     if chosen.cors_origins:
         app.add_middleware(CORSMiddleware, allow_origins=chosen.cors_origins, allow_methods=["*"], allow_headers=["*"])
-    app.add_middleware(Surroundings, metrics=service.metrics, hosts=ServedHosts.of(chosen))
+    app.add_middleware(Surroundings, metrics=service.metrics, hosts=ServedHosts.of(chosen), unread=service.unread)
     return app
 
 
@@ -94,7 +95,9 @@ def _service(settings: Settings) -> Service:
         store,
         KeyRing(store),
         LiveWorkers(WorkerStore(store), settings.worker_timeout),
+        UnreadAnswers(settings.unread_limit, settings.retry_after),
     )
+    metrics.watch("fedsift_unread_bytes", "Bytes of answers that clients have not read.", lambda: service.unread.held)
     metrics.watch_jobs(JobNumbers(store, service.live_workers))
     return service
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app.http.body import check_headers, decoded, read_body
 from app.http.executors import Executors
 from app.http.pool import WorkPool
+from app.http.unread import UnreadAnswers
 from app.keys.ring import KeyRing
 from app.settings import Settings
 from app.store import Store
@@ -36,6 +37,7 @@ class Service:
     store: Store
     keys: KeyRing
     live_workers: Callable[[], int]
+    unread: UnreadAnswers
     solver: Literal["loading", "ok", "failed"] = "loading"
     streams: int = 0
     closing_since: float | None = None
@@ -47,6 +49,7 @@ async def process(
     """Admit the request, read its body, and answer with `work(service, owner, *arguments, body)`, run in the pool."""
     service: Service = request.app.state.service
     settings = service.settings
+    service.unread.check()
     limit = settings.body_limit if content_type == JSON else settings.binary_limit
     encoding, size = check_headers(request, content_type, limit)
     with service.pool.admit(owner if settings.needs_key else None, size):
@@ -55,6 +58,7 @@ async def process(
 
         def job() -> Response:
             service.metrics.stages({"queue": time.perf_counter() - admitted})
+            service.unread.check()
             try:
                 return work(service, owner, *arguments, decoded(raw, encoding, limit))
             except ValidationError as error:

@@ -11,6 +11,7 @@ from app.http.context import begin_request
 from app.http.handlers import internal_error, problem_response
 from app.http.hosts import ServedHosts, misdirected
 from app.http.security import SECURITY_HEADERS
+from app.http.unread import UnreadAnswers, in_pieces
 from app.telemetry.metrics import Metrics
 
 __all__ = ["Surroundings"]
@@ -26,10 +27,11 @@ _DISCARD_SECONDS = 0.5
 class Surroundings:
     """Plain ASGI middleware: Starlette's base class would cost a task and a queue for each request."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, hosts: ServedHosts) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, hosts: ServedHosts, unread: UnreadAnswers) -> None:
         self._app = app
         self._metrics = metrics
         self._hosts = hosts
+        self._unread = unread
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -59,7 +61,7 @@ class Surroundings:
                     headers.setdefault(name, value)
                 if status >= 400 and not body_read:
                     await _discard(receive_noting)
-            await send(message)
+            await in_pieces(message, send, self._unread)
 
         with self._metrics.tracing.request(scope) as traced:
             try:

@@ -1,5 +1,6 @@
 """The work behind /v1/plans: from bytes to an answer."""
 
+from functools import partial
 from time import perf_counter
 
 from starlette.responses import Response
@@ -8,6 +9,7 @@ from app.http.answers import encoded, new_id
 from app.http.gate import JSON, Service
 from app.http.problems import NotFoundError
 from app.http.room import check_room
+from app.http.unread import stored_answer
 from app.plans.accounting import counted
 from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.diagnosis import diagnose
@@ -39,10 +41,10 @@ def answer_plan(service: Service, owner: str, body: bytes) -> Response:
 
 def get_plan(service: Service, owner: str, plan_id: str) -> Response:
     """A kept plan once more, byte for byte."""
-    kept = PlanStore(service.store).find(owner, plan_id)
-    if kept is None:
+    answer = stored_answer(service.unread, partial(PlanStore(service.store).packed_answer, owner, plan_id))
+    if answer is None:
         raise _not_found()
-    return Response(kept.answer, media_type=JSON)
+    return answer
 
 
 def delete_plan(service: Service, owner: str, plan_id: str) -> None:

@@ -2,6 +2,7 @@
 
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.store import Store
@@ -42,6 +43,15 @@ class PlanStore:
         with self._store.read() as t:
             rows = t.rows("SELECT request, answer FROM plans WHERE id = ? AND owner = ?", plan_id, owner)
         return KeptPlan(*(zlib.decompress(text) for text in rows[0])) if rows else None
+
+    def packed_answer(self, owner: str, plan_id: str, reserve: Callable[[int], None]) -> bytes | None:
+        """The plan's answer as zlib packed it. `reserve` is told its size before it is read, and may refuse."""
+        where = "FROM plans WHERE id = ? AND owner = ?"
+        with self._store.read() as t:
+            for (size,) in t.rows(f"SELECT length(answer) {where}", plan_id, owner):
+                reserve(size)
+            rows = t.rows(f"SELECT answer {where}", plan_id, owner)
+        return bytes(rows[0][0]) if rows else None
 
     def delete(self, owner: str, plan_id: str) -> bool:
         """Forget a plan; whether there was one."""

@@ -9,6 +9,7 @@ import hashlib
 import json
 import time
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 from starlette.responses import Response
@@ -17,6 +18,7 @@ from app.http.answers import encoded, new_id, page
 from app.http.gate import JSON, Service
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.room import check_room
+from app.http.unread import stored_answer
 from app.plans.accounting import counted
 from app.plans.planning import make_plan, solve_period
 from app.plans.request import RunRequest
@@ -107,10 +109,10 @@ def get_period(service: Service, owner: str, run_id: str, aggregation: int) -> R
     """The answer to an aggregation once more; 0 is the first period's."""
     store = RunStore(service.store)
     _find(store, owner, run_id)
-    period = store.find_period(run_id, aggregation)
-    if period is None:
+    answer = stored_answer(service.unread, partial(store.packed_answer, run_id, aggregation))
+    if answer is None:
         raise NotFoundError("this aggregation has not been answered")
-    return Response(period.answer, media_type=JSON)
+    return answer
 
 
 def list_runs(service: Service, owner: str, limit: int, after: str | None) -> RunList:

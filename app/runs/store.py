@@ -4,6 +4,7 @@ A period is written by whichever process is first, in one transaction with the s
 """
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.store import Store
@@ -144,6 +145,15 @@ class RunStore:
             return None
         run, k, digest, request, state, answer = rows[0]
         return PeriodRecord(run, k, digest, bytes(request), state, zlib.decompress(answer))
+
+    def packed_answer(self, run_id: str, aggregation: int, reserve: Callable[[int], None]) -> bytes | None:
+        """A period's answer as zlib packed it. `reserve` is told its size before it is read, and may refuse."""
+        where = "FROM periods WHERE run_id = ? AND aggregation = ?"
+        with self._store.read() as t:
+            for (size,) in t.rows(f"SELECT length(answer) {where}", run_id, aggregation):
+                reserve(size)
+            rows = t.rows(f"SELECT answer {where}", run_id, aggregation)
+        return bytes(rows[0][0]) if rows else None
 
     def add_period(self, owner: str, period: PeriodRecord, *, most_bytes: int) -> bool:
         """Keep an answered period of the owner's run; False if another process was first, or the run is gone.

@@ -94,6 +94,7 @@ async def list_validations(request: Request, owner: Owner, limit: Limit = 100, a
 )
 async def get_validation(request: Request, owner: Owner, validation_id: ValidationId) -> ValidationOut:
     """State, progress, estimated time left, and each scheme's results so far."""
+    request.app.state.service.unread.check()
     return await look_up(request, service.show, owner, validation_id)
 
 

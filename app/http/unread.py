@@ -1,0 +1,123 @@
+"""Answers that clients have not read yet: their bytes are limited, and large ones are sent in pieces.
+
+A client that stops to read is cut off after `FEDSIFT_SEND_TIMEOUT` (`app.http.protocol`); then its answer is freed.
+"""
+
+import threading
+import weakref
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Message, Send
+
+from app.http.problems import OverloadedError
+
+__all__ = ["UnreadAnswers", "in_pieces", "stored_answer"]
+
+PIECE = 256 * 1024
+# So much of a packed answer is unpacked at a time: zlib copies what it has not read yet.
+_PACKED_PIECE = 64 * 1024
+
+
+class _Packed:
+    """A stored answer, as zlib packed it."""
+
+    data: bytes = b""
+
+
+class UnreadAnswers:
+    """The bytes of all answers that a process holds for clients. Threads count too, so a lock guards the sum."""
+
+    def __init__(self, limit: int, retry_after: int) -> None:
+        self.held = 0
+        self._limit = limit
+        self._lock = threading.RLock()  # the garbage collector may free an answer while this thread counts
+        self._retry = {"Retry-After": str(retry_after)}
+
+    def check(self) -> None:
+        """Refuse to make another answer while clients do not read those they have.
+
+        Raises:
+            OverloadedError: the limit is reached.
+        """
+        if self.held >= self._limit:
+            raise self._full()
+
+    @contextmanager
+    def hold(self, size: int) -> Iterator[None]:
+        """Count an answer that was made, until it is sent."""
+        with self._lock:
+            self.held += size
+        try:
+            yield
+        finally:
+            self._free(size)
+
+    def reserve(self, packed: _Packed, size: int) -> None:
+        """Count an answer before it is read from the store, as long as this object lives.
+
+        Raises:
+            OverloadedError: it does not fit beside the others. Alone, any answer fits.
+        """
+        with self._lock:
+            if self.held and self.held + size > self._limit:
+                raise self._full()
+            self.held += size
+        weakref.finalize(packed, self._free, size)
+
+    def _free(self, size: int) -> None:
+        with self._lock:
+            self.held -= size
+
+    def _full(self) -> OverloadedError:
+        return OverloadedError(
+            "too many answers have not been read by their clients; try again later", headers=self._retry
+        )
+
+
+async def in_pieces(message: Message, send: Send, unread: UnreadAnswers) -> None:
+    """Send a part of an answer; a large one piece by piece, each after the client has read most of the one before."""
+    body = message.get("body", b"")
+    if len(body) <= PIECE:
+        await send(message)
+        return
+    more = message.get("more_body", False)
+    with unread.hold(len(body)):
+        for start in range(0, len(body), PIECE):
+            last = start + PIECE >= len(body)
+            await send({**message, "body": body[start : start + PIECE], "more_body": more or not last})
+
+
+def stored_answer(unread: UnreadAnswers, read: Callable[[Callable[[int], None]], bytes | None]) -> Response | None:
+    """The answer that `read` finds, if there is one; a large one is unpacked while it is sent.
+
+    `read` is called with a function that it must tell the size of the answer before it reads it.
+    """
+    packed = _Packed()
+    found = read(partial(unread.reserve, packed))
+    if found is None:
+        return None
+    packed.data = found
+    pieces = _unpacked(packed)
+    first = next(pieces, b"")
+    second = next(pieces, None)
+    if second is None:
+        return Response(first, media_type="application/json")
+    return StreamingResponse(chain((first, second), pieces), media_type="application/json")
+
+
+def _unpacked(packed: _Packed) -> Iterator[bytes]:
+    unpacking = zlib.decompressobj()
+    for start in range(0, len(packed.data), _PACKED_PIECE):
+        rest = packed.data[start : start + _PACKED_PIECE]
+        while rest:
+            piece = unpacking.decompress(rest, PIECE)
+            rest = unpacking.unconsumed_tail
+            if piece:
+                yield piece
+    if tail := unpacking.flush():
+        yield tail
