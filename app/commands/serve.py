@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 import uvicorn
 
-from app.http.protocol import LimitedProtocol
+from app.commands.protocol import LimitedProtocol
 from app.keys.store import KeyStore
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError

@@ -1,6 +1,6 @@
 """Answers that clients have not read yet: their bytes are limited, and large ones are sent in pieces.
 
-A client that stops to read is cut off after `FEDSIFT_SEND_TIMEOUT` (`app.http.protocol`); then its answer is freed.
+A client that stops to read is cut off after `FEDSIFT_SEND_TIMEOUT` (`app.commands.protocol`); then its answer is freed.
 """
 
 import threading
