@@ -20,6 +20,7 @@ from solver.eligibility import ROUNDING, Obstacle, data_ceiling, obstacles
 from solver.errors import InvalidInputError
 from solver.fast import TOLERANCE, solve_fast
 from solver.gradient import GradientModel
+from solver.horizon_bound import PlannedSegment, horizon_bound
 from solver.network import Network
 from solver.offloading import offload_greedily, offload_nothing, offload_randomly
 from solver.plan import Plan, StepPlan
@@ -48,11 +49,12 @@ class Period:
     """Some steps of a horizon and the state after them.
 
     If sampled devices cannot process what they hold, now or later, `obstacles` names them and the reasons. Then there
-    are no steps, and the state is unchanged.
+    are no steps, no bound, and the state is unchanged. No plan for these steps has a mean objective below `bound`.
     """
 
     steps: tuple[StepPlan, ...]
     state: HorizonState
+    bound: float | None = None
     obstacles: tuple[Obstacle, ...] = ()
 
 
@@ -114,9 +116,11 @@ def advance(
     look_ahead = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=end)
     hindrances = obstacles(schedule, look_ahead, state.sampled, first=state.step + 1, data=state.data)
     if hindrances:
-        return Period((), state, hindrances)
+        return Period((), state, obstacles=hindrances)
 
+    begin = state
     steps: list[StepPlan] = []
+    segments: list[PlannedSegment] = []
     while state.step < end:
         conditions = schedule.segment_at(state.step + 1)
         last = end if conditions.last is None else min(conditions.last, end)
@@ -125,16 +129,32 @@ def advance(
         ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
         unsent = state.unsent_along(subgraph)
         held = state.data
+        shares: list[FloatArray] = []
+        prices: list[FloatArray] = []
         for t in range(state.step + 1, last + 1):
             norm = float(norms[len(steps)])
             columns = _columns(subgraph, kind, held, unsent, ceiling, norm, noise)
             remaining = None if deadline is None else deadline - perf_counter()
             answer = solve(StepProblem.trusted(**columns), remaining)
+            shares.append(kind.share(unsent, answer.fractions))
+            prices.append(answer.receiver_prices)
             unsent = kind.left(unsent, answer.fractions)
             held = held + answer.received
             steps.append(_step_plan(t, subgraph, answer, held))
+        own = slice(len(steps) - len(shares), len(steps))
+        segments.append(
+            PlannedSegment(
+                subgraph,
+                ceiling,
+                begin.unsent_along(subgraph),
+                np.array(shares),
+                norms[own],
+                np.array([step.received for step in steps[own]]),
+                np.array(prices),
+            )
+        )
         state = state.after(last, held, subgraph, unsent)
-    return Period(tuple(steps), state)
+    return Period(tuple(steps), state, horizon_bound(segments, begin.data, noise) if segments else None)
 
 
 def plan_offloading(
@@ -182,6 +202,7 @@ def plan_offloading(
         unsampled_data=unsampled,
         gradient_noise=gradient_noise,
         transfer=transfer,
+        horizon_bound=period.bound,
     )
 
 
@@ -224,7 +245,12 @@ def _solver(method: str, generator: np.random.Generator | None, tolerance: float
         return lambda problem, remaining: solve_fast(problem, tolerance=tolerance, time_limit=remaining)
     if method == "cvxpy":
         require_installed()
-        return lambda problem, remaining: solve_reference(problem, time_limit=remaining)
+        # Without time left the fast solver still finds more than nothing.
+        return lambda problem, remaining: (
+            solve_reference(problem, time_limit=remaining)
+            if remaining is None or remaining > 0
+            else solve_fast(problem, time_limit=0.0)
+        )
     if method == "random":
         if generator is None:
             raise InvalidInputError("generator", "random offloading needs a random generator")

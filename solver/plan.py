@@ -73,6 +73,7 @@ class Plan:
         unsampled_data: D_Ŝ.
         gradient_noise: γ.
         transfer: what senders send over a link that they have used before, see `solver.transfer`.
+        horizon_bound: no plan for these devices over the whole horizon has a lower mean objective (None: infeasible).
     """
 
     n_devices: int
@@ -83,6 +84,7 @@ class Plan:
     unsampled_data: float
     gradient_noise: float
     transfer: str = "redraw"
+    horizon_bound: float | None = None
 
     @property
     def status(self) -> Status:
@@ -114,6 +116,13 @@ class Plan:
     def relative_gap(self) -> float | None:
         """The worst over steps; None if infeasible."""
         return max((step.relative_gap for step in self.steps), default=None)
+
+    @property
+    def horizon_gap(self) -> float | None:
+        """(objective − horizon bound) / objective; None if infeasible."""
+        if self.objective is None or self.horizon_bound is None:
+            return None
+        return 0.0 if self.objective == 0 else max(self.objective - self.horizon_bound, 0.0) / self.objective
 
     @property
     def max_violation(self) -> float | None:

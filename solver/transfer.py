@@ -33,6 +33,10 @@ class Transfer(StrEnum):
         """The most that each fraction may be; None if that is the sender's whole data anyway."""
         return None if self is Transfer.REDRAW or bool(np.all(unsent == 1.0)) else unsent
 
+    def share(self, unsent: FloatArray, fractions: FloatArray) -> FloatArray:
+        """The share y of the sender's data that arrives for the first time."""
+        return fractions * unsent if self is Transfer.REDRAW else fractions
+
     def left(self, unsent: FloatArray, fractions: FloatArray) -> FloatArray:
         """The share still unsent after these fractions."""
         if self is Transfer.REDRAW:

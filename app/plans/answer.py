@@ -107,6 +107,10 @@ class PlanSummary(AnswerModel):
     statistical_term: float
     relative_gap: float
     max_violation: float
+    horizon_bound: float = Field(
+        description="No plan for these devices over all these steps together has a mean objective below this."
+    )
+    horizon_gap: float = Field(description="How far `objective` can lie above that optimum, relative to it.")
     datapoints_moved: float = Field(description="Datapoints sent over links in all steps.")
     timing_ms: dict[str, float]
     steps: list[StepOut]
@@ -138,6 +142,8 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "statistical_term": plan.statistical_term,
         "relative_gap": plan.relative_gap,
         "max_violation": plan.max_violation,
+        "horizon_bound": plan.horizon_bound,
+        "horizon_gap": plan.horizon_gap,
         "datapoints_moved": plan.datapoints_moved,
         "timing_ms": _milliseconds(result),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
@@ -171,6 +177,8 @@ class BinarySummary(AnswerModel):
     statistical_term: float
     relative_gap: float
     max_violation: float
+    horizon_bound: float
+    horizon_gap: float
     timing_ms: dict[str, float]
     steps: list[BinaryStep]
 
@@ -188,7 +196,7 @@ class BinarySummary(AnswerModel):
                 BinaryStep(status=cast("PlanStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
                 for step in plan.steps
             ],
-            **{name: getattr(plan, name) for name in names},
+            **{name: getattr(plan, name) for name in (*names, "horizon_bound", "horizon_gap")},
         )
 
 

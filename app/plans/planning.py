@@ -23,9 +23,7 @@ from solver import (
     Period,
     Plan,
     Schedule,
-    StepPlan,
     advance,
-    obstacles,
     start,
 )
 
@@ -151,13 +149,23 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
     begin = perf_counter()
     _keep_limits(query, links_into(query.schedule, state.sampled), last - state.step)
     norms = gradient.norms(state.step + 1, last)
-    period = _advance_reference(query, state, norms) if query.solver == "cvxpy" else _advance(query, state, norms)
+    period = _advance(query, state, norms)
     if period.obstacles:
         raise InfeasibleError("sampled devices cannot process the data they hold", period.obstacles)
     seconds = perf_counter() - begin
     network = query.schedule.network
     unsampled = float(np.delete(network.devices.data, state.sampled).sum())
-    plan = Plan(len(network), state.sampled, period.steps, (), seconds, unsampled, query.gradient_noise, query.transfer)
+    plan = Plan(
+        n_devices=len(network),
+        sampled=state.sampled,
+        steps=period.steps,
+        obstacles=(),
+        seconds=seconds,
+        unsampled_data=unsampled,
+        gradient_noise=query.gradient_noise,
+        transfer=query.transfer,
+        horizon_bound=period.bound,
+    )
     return PlanResult(plan, period.state, np.empty(0), {"solve": seconds})
 
 
@@ -180,40 +188,17 @@ def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:
 
 def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) -> Period:
     work = links_into(query.schedule, state.sampled) * norms.size
-    untimed = work <= _UNTIMED_WORK and not query.asked_for_time_limit
+    untimed = work <= _UNTIMED_WORK and not query.asked_for_time_limit and query.solver == "fast"
     return advance(
         query.schedule,
         state,
         norms,
         gradient_noise=query.gradient_noise,
         horizon=query.horizon,
+        method=query.solver,
         transfer=query.transfer,
         time_limit=None if untimed else query.time_limit,
     )
-
-
-def _advance_reference(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) -> Period:
-    """Solve step by step, since CVXPY has no time limit; after the deadline the fast solver ends without iterating."""
-    hindrances = obstacles(query.schedule, query.horizon, state.sampled, first=state.step + 1, data=state.data)
-    if hindrances:
-        return Period((), state, hindrances)
-    deadline = perf_counter() + query.time_limit
-    steps: list[StepPlan] = []
-    for norm in norms:
-        in_time = perf_counter() < deadline
-        period = advance(
-            query.schedule,
-            state,
-            [norm],
-            gradient_noise=query.gradient_noise,
-            horizon=query.horizon,
-            method="cvxpy" if in_time else "fast",
-            transfer=query.transfer,
-            time_limit=None if in_time else 0.0,
-        )
-        steps += period.steps
-        state = period.state
-    return Period(tuple(steps), state)
 
 
 def links_into(schedule: Schedule, sampled: NDArray[np.int64]) -> int:

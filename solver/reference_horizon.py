@@ -1,0 +1,100 @@
+"""The whole horizon as one convex problem, in CVXPY: the optimum that plans and their horizon bounds are held to.
+
+It is the problem that the docstring of `solver.horizon_bound` states. It is far slower than planning step by step, so
+it is for tests and benchmarks.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solver.arrays import FloatArray
+from solver.eligibility import data_ceiling
+from solver.network import Network
+from solver.reference import require_installed
+from solver.schedule import Schedule
+from solver.state import HorizonState
+from solver.subgraph import Subgraph
+from solver.validation import as_column
+
+__all__ = ["JointOptimum", "solve_jointly"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointOptimum:
+    """The best plan of a horizon that sends once.
+
+    Attributes:
+        objective: the mean over steps.
+        received: (steps, S) R_i(t).
+        status: Clarabel's own word.
+    """
+
+    objective: float
+    received: FloatArray
+    status: str
+
+
+def solve_jointly(
+    network: Network | Schedule, state: HorizonState, gradient_norms: npt.ArrayLike, *, gradient_noise: float = 1.0
+) -> JointOptimum:
+    """Minimise the mean objective of the steps after `state`, one for each gradient norm.
+
+    Raises:
+        MissingExtraError: CVXPY or Clarabel is not installed.
+    """
+    require_installed()
+    import cvxpy as cp  # noqa: PLC0415 - optional, and slow to load
+
+    schedule = Schedule.of(network)
+    norms = as_column(gradient_norms, "gradient_norms")
+    unit = float(state.data.mean())
+    held: Any = cp.Constant(state.data / unit)
+    sent: dict[int, Any] = {}
+    constraints: list[Any] = []
+    values: list[Any] = []
+    received: list[Any] = []
+    unsampled = 0.0
+    for j, norm in enumerate(norms.tolist()):
+        t = state.step + 1 + j
+        graph = Subgraph.of(schedule.at(t), state.sampled)
+        ceiling = np.maximum(data_ceiling(schedule, state.sampled, t, state.step + norms.size), state.data)
+        arrival, rows = _step(cp, graph, unit, sent)
+        constraints += rows
+        received.append(arrival)
+        held = held + arrival
+        # Limits above everything that could arrive would only cost digits.
+        receive = np.minimum(schedule.at(t).devices.receive_capacity[state.sampled], 2 * graph.unsampled_data)
+        constraints.append(arrival <= receive / unit)
+        binding = np.flatnonzero(ceiling < state.data + graph.unsampled_data)
+        if binding.size:
+            constraints.append(held[binding] <= ceiling[binding] / unit)
+        unsampled = graph.unsampled_data / unit
+        values.append(norm * unsampled * cp.inv_pos(unsampled + cp.sum(held)))
+        values.append(gradient_noise / np.sqrt(unit) / state.sampled.size * cp.sum(cp.power(held, -0.5)))
+    left = dict(zip((state.target * len(schedule.network) + state.source).tolist(), state.unsent, strict=True))
+    constraints += [total <= left.get(key, 1.0) for key, total in sent.items()]
+    problem = cp.Problem(cp.Minimize(sum(values) / norms.size), constraints)
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, max_iter=400)
+    found = np.array([one.value for one in received], dtype=np.float64) * unit
+    return JointOptimum(float(problem.value), found, str(problem.status))
+
+
+def _step(cp: Any, graph: Subgraph, unit: float, sent: dict[int, Any]) -> tuple[Any, list[Any]]:
+    """What arrives at a step in units of data, and the senders' constraints; adds y of each pair to `sent`."""
+    n_links = graph.source.size
+    if n_links == 0:
+        return cp.Constant(np.zeros(graph.sampled.size)), []
+    y = cp.Variable(n_links, nonneg=True)
+    into = np.zeros((graph.sampled.size, n_links))
+    into[graph.receiver, np.arange(n_links)] = graph.fresh / unit
+    sender = np.repeat(np.arange(graph.budget.size), np.diff(graph.offsets))
+    of_sender = np.zeros((graph.budget.size, n_links))
+    of_sender[sender, np.arange(n_links)] = 1.0
+    scale = np.maximum(graph.budget, 1e-9)[:, None]
+    rows = [of_sender @ y <= 1, (of_sender * graph.cost / scale) @ y <= graph.budget / scale[:, 0]]
+    for place, key in enumerate(graph.keys.tolist()):
+        sent[key] = sent.get(key, 0.0) + y[place]
+    return into @ y, rows
