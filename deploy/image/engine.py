@@ -43,8 +43,10 @@ class Engine:
 
     def build(self, target: str) -> None:
         """Build one of the targets from the sources."""
+        # Manifests name the version, so that what runs changes with them only.
+        tags = ("--tag", f"{NAME}:{target}", "--tag", f"{NAME}:{_version()}-{target}")
         subprocess.run(  # noqa: S603
-            [*self.builder, *self.build_options, *_arguments(), "--tag", f"{NAME}:{target}", "--target", target, "."],
+            [*self.builder, *self.build_options, *_arguments(), *tags, "--target", target, "."],
             cwd=SOURCES,
             check=True,
         )

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,24 @@ def test_pods_reach_name_servers_and_the_database_and_nothing_else() -> None:
         ("TCP", 53),
         ("TCP", 5432),
     }
-    assert "outer" not in compose()["services"]["worker"]["networks"]
+    assert all(rule["to"] for rule in rules)  # never to any address
+    assert compose()["services"]["worker"]["networks"] == ["inner"]
+    assert compose()["networks"]["inner"] == {"internal": True}
+
+
+def test_images_are_named_by_version() -> None:
+    version = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    pods = [one["spec"]["template"]["spec"] for one in of_kind("Deployment")]
+    images = [container["image"] for pod in pods for container in pod["containers"]]
+    images += [service["image"] for service in compose()["services"].values()]
+    tags = [image.rpartition(":")[2] for image in images]
+    assert sorted(tags) == sorted([f"{version}-serve", f"{version}-worker"] * 2 + ["18.1"])
+
+
+def test_the_services_liveness_does_not_ask_the_database() -> None:
+    (serve,) = (one for one in of_kind("Deployment") if one["metadata"]["name"] == "fedsift-serve")
+    (container,) = serve["spec"]["template"]["spec"]["containers"]
+    assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
 
 
 def test_health_checks_ignore_the_working_folder() -> None:
