@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 from benchmarks.chaos.databases import postgres
-from benchmarks.chaos.exchange import ask, asked_all_along, result, submit, validation, wait_for
+from benchmarks.chaos.exchange import PLAN, ask, asked_all_along, result, submit, validation, wait_for
 from benchmarks.chaos.processes import send
 from benchmarks.chaos.scenario import Outcome, scenario
-from benchmarks.chaos.site import Service, Site, until
+from benchmarks.chaos.site import Service, Site, end, until
 
 _ASKED = (("POST", "/v1/plans"), ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"))
 _HELD_SECONDS = 20.0
@@ -94,6 +94,28 @@ def sqlite_writer(site: Site) -> Outcome:
     database = site.sqlite()
     with site.service_with_key(database.url, workers="1", worker_timeout="5") as service:
         return _under(service, database.locked(), 30)
+
+
+@scenario(
+    "start-while-locked",
+    "SQLite: the service starts while somebody holds the write lock",
+    "it makes plans before the lock is free",
+)
+def start_while_locked(site: Site) -> Outcome:
+    """The schema is up to date, so that nothing has to be written."""
+    database = site.sqlite()
+    with site.service_with_key(database.url) as first:
+        key = first.key
+    with database.locked():
+        service = site.start(database.url, auth="required")
+        service.key = key
+        try:
+            begin = time.monotonic()
+            planned = until(lambda: ask(service, "POST", "/v1/plans", json=PLAN)[0] == 200, 90, look=0.5)
+            took = time.monotonic() - begin
+        finally:
+            end(service)
+    return Outcome(f"first plan after {took:.0f} s" if planned else "no plan within 90 s", planned)
 
 
 @scenario(
