@@ -79,7 +79,7 @@ def result(service: Service, validation_id: str) -> dict[str, Any]:
         return found
 
 
-def wait_for(service: Service, validation_id: str, patience: float = 60.0) -> dict[str, Any]:
+def wait_for(service: Service, validation_id: str, patience: float = 180.0) -> dict[str, Any]:
     """The validation at its end, or where it stands after `patience` seconds without progress."""
     found: dict[str, Any] = {"state": "unknown", "progress": -1.0}
     changed = time.monotonic()

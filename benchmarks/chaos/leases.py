@@ -18,7 +18,7 @@ def _compared(service: Service, disturbed: str) -> Outcome:
     found = wait_for(service, disturbed)
     took = time.monotonic() - begin
     if found["state"] != "succeeded":
-        why = found.get("failure", {}).get("type", f"stuck at {found['progress']:.0%}, no progress for a minute")
+        why = found.get("failure", {}).get("type", f"stuck at {found['progress']:.0%}, no progress for three minutes")
         return Outcome(f"{found['state']}: {why}", holds=False)
     calm = wait_for(service, submit(service, _BODY))
     if calm["state"] != "succeeded":

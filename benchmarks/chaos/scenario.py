@@ -50,7 +50,7 @@ def scenario(name: str, fault: str, must: str) -> Callable[[Callable[[Site], Out
 def run_scenario(chosen: Scenario, code: Path) -> dict[str, Any]:
     """Run one scenario in a folder of its own; a failure of the scenario itself is a finding too."""
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="chaos-") as folder:
+    with tempfile.TemporaryDirectory(prefix="chaos-", ignore_cleanup_errors=True) as folder:
         try:
             outcome = chosen.run(Site(code, Path(folder)))
         except NotRunError as error:

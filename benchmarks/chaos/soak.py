@@ -43,7 +43,7 @@ def main() -> int:
     chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     print(describe("fastapi", "uvicorn"))
-    with tempfile.TemporaryDirectory(prefix="soak-") as name:
+    with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         site = Site(chosen.against.resolve(), folder)
         clock = _clock(folder)
