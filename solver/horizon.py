@@ -130,29 +130,15 @@ def advance(
         unsent = state.unsent_along(subgraph)
         held = state.data
         shares: list[FloatArray] = []
-        prices: list[FloatArray] = []
         for t in range(state.step + 1, last + 1):
-            norm = float(norms[len(steps)])
-            columns = _columns(subgraph, kind, held, unsent, ceiling, norm, noise)
+            columns = _columns(subgraph, kind, held, unsent, ceiling, float(norms[len(steps)]), noise)
             remaining = None if deadline is None else deadline - perf_counter()
             answer = solve(StepProblem.trusted(**columns), remaining)
             shares.append(kind.share(unsent, answer.fractions))
-            prices.append(answer.receiver_prices)
             unsent = kind.left(unsent, answer.fractions)
             held = held + answer.received
             steps.append(_step_plan(t, subgraph, answer, held))
-        own = slice(len(steps) - len(shares), len(steps))
-        segments.append(
-            PlannedSegment(
-                subgraph,
-                ceiling,
-                begin.unsent_along(subgraph),
-                np.array(shares),
-                norms[own],
-                np.array([step.received for step in steps[own]]),
-                np.array(prices),
-            )
-        )
+        segments.append(_planned_segment(begin, subgraph, ceiling, shares, steps[-len(shares) :]))
         state = state.after(last, held, subgraph, unsent)
     return Period(tuple(steps), state, horizon_bound(segments, begin.data, noise) if segments else None)
 
@@ -210,6 +196,21 @@ def _transfer(name: str) -> Transfer:
     if name not in TRANSFERS:
         raise InvalidInputError("transfer", f"must be one of {', '.join(TRANSFERS)}, is {name!r}")
     return Transfer(name)
+
+
+def _planned_segment(
+    begin: HorizonState, subgraph: Subgraph, ceiling: FloatArray, shares: list[FloatArray], steps: list[StepPlan]
+) -> PlannedSegment:
+    """What the bound on the whole horizon needs of these steps; `begin` is the state before the first of all."""
+    return PlannedSegment(
+        subgraph,
+        ceiling,
+        begin.unsent_along(subgraph),
+        np.array(shares),
+        np.array([step.gradient_norm for step in steps]),
+        np.array([step.received for step in steps]),
+        np.array([step.receiver_prices for step in steps]),
+    )
 
 
 def _columns(

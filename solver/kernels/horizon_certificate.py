@@ -46,6 +46,19 @@ def _sender_has_more(first: int, last: int, y: FloatArray, psi: FloatArray, B: f
 
 
 @compiled
+def _weigh(links: SegmentLinks, y: FloatArray, kappa: FloatArray, sums: FloatArray, weights: FloatArray) -> None:
+    """For each receiver: the data that comes from senders who could send more, and the same times κ; writes both."""
+    sums[:] = 0.0
+    weights[:] = 0.0
+    for k in range(links.B.size):
+        if _sender_has_more(links.offsets[k], links.offsets[k + 1], y, links.psi, links.B[k]):
+            for l in range(links.offsets[k], links.offsets[k + 1]):
+                amount = links.a[l] * y[l]
+                sums[links.receiver[l]] += amount * kappa[links.pair[l]]
+                weights[links.receiver[l]] += amount
+
+
+@compiled
 def price_segment(
     links: SegmentLinks,
     theta: FloatArray,
@@ -70,23 +83,16 @@ def price_segment(
     has sent everything (−1: never). Writes net; reads and writes `kappa` of each pair, `later` (the largest net worth
     after the current step) and N. `trust` mixes the step's own prices in: 0 takes as few of them as possible.
     """
-    offsets, receiver, pair, a, psi, B = links
+    receiver, pair = links.receiver, links.pair
     steps, S = V.shape
     sums = np.empty(S)
     weights = np.empty(S)
     found = 0.0
     for t in range(steps - 1, -1, -1):
-        for l in range(a.size):
+        for l in range(pair.size):
             if last[pair[l]] == begin + t:
                 kappa[pair[l]] = max(kappa[pair[l]], later[receiver[l]])
-        sums[:] = 0.0
-        weights[:] = 0.0
-        for k in range(B.size):
-            if _sender_has_more(offsets[k], offsets[k + 1], y[t], psi, B[k]):
-                for l in range(offsets[k], offsets[k + 1]):
-                    amount = a[l] * y[t, l]
-                    sums[receiver[l]] += amount * kappa[pair[l]]
-                    weights[receiver[l]] += amount
+        _weigh(links, y[t], kappa, sums, weights)
         for i in range(S):
             full = total[t, i] >= room[i] * (1.0 - _TIGHT)
             tight = R[t, i] >= theta[i] * (1.0 - _TIGHT)
