@@ -15,6 +15,7 @@ from types import FrameType
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from app.http.body import OpenBodies
 from app.http.executors import Executor, executors
 from app.http.gate import Service
 from app.http.handlers import add_handlers
@@ -39,6 +40,7 @@ from app.telemetry.metrics import Metrics
 from app.telemetry.traces import tracing
 from app.validations.numbers import JobNumbers
 from app.validations.router import router as validations
+from app.wire.budget import MemoryBudget
 from app.worker.store import LiveWorkers, WorkerStore
 
 __all__ = ["ROUTERS", "create_app"]
@@ -80,17 +82,23 @@ def _service(settings: Settings) -> Service:
         settings.threads,
         settings.queue,
         per_owner=settings.key_concurrency,
-        budget=settings.body_budget,
         retry_after=settings.retry_after,
     )
+    memory = MemoryBudget(settings.memory_budget, settings.retry_after)
+    bodies = OpenBodies(settings.memory_budget, settings.retry_after)
     metrics = Metrics(tracing(settings.otlp_endpoint))
-    metrics.watch("fedsift_admitted", "Requests admitted and not yet answered.", lambda: pool.admitted)
-    metrics.watch("fedsift_queue_depth", "Admitted requests that wait for a thread.", lambda: pool.waiting)
+    metrics.watch(
+        "fedsift_admitted", "Requests whose body is complete and that are not yet answered.", lambda: pool.admitted
+    )
+    metrics.watch("fedsift_queue_depth", "Those of them that wait for a thread.", lambda: pool.waiting)
+    metrics.watch("fedsift_memory_charged_bytes", "Memory that requests have charged.", lambda: memory.held)
     store = Store(settings.database_url, settings.store_timeout)
     service = Service(
         settings,
         pool,
         executors(settings.store_timeout, streams=settings.event_streams),
+        memory,
+        bodies,
         metrics,
         store,
         KeyRing(store),

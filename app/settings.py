@@ -50,14 +50,13 @@ class Settings(BaseSettings):
     queue: int = Field(64, ge=0, description="Length of the request queue of a process; further requests get 503.")
     key_concurrency: int = Field(32, ge=1, description="Requests in progress per API key; further requests get 429.")
     retry_after: int = Field(1, ge=1, description="Seconds in the header `Retry-After` of a 429 or 503.")
+    memory_budget: int = Field(
+        320 * MEBIBYTE,
+        ge=MEBIBYTE,
+        description="Bytes that the requests of a process may need together, by estimate; beyond it 413 or 503.",
+    )
     body_limit: int = Field(
-        64 * MEBIBYTE, ge=1024, description="Largest request body in bytes, before and after decompression."
-    )
-    binary_limit: int = Field(
-        512 * MEBIBYTE, ge=1024, description="Largest binary request body in bytes, before and after decompression."
-    )
-    body_budget: int = Field(
-        1024 * MEBIBYTE, ge=1024, description="Bytes of all request bodies in progress in a process; beyond it 503."
+        64 * MEBIBYTE, ge=1024, description="Largest JSON body in bytes, before and after decompression."
     )
     body_timeout: float = Field(30.0, gt=0, description="Seconds that a client may take to send its body.")
     connections: int = Field(
@@ -74,11 +73,7 @@ class Settings(BaseSettings):
     )
     time_limit: float = Field(10.0, gt=0, description="Default time limit of a solve, in seconds.")
     max_time_limit: float = Field(60.0, gt=0, description="Largest time limit that a request may set, in seconds.")
-    max_devices: int = Field(2_000_000, ge=1, description="Largest number of devices of a network.")
     max_horizon: int = Field(10_000, ge=1, description="Largest number of steps of a plan.")
-    max_answer_numbers: int = Field(
-        20_000_000, ge=1000, description="Most numbers in an answer (transfers × 4, or N² × steps for matrices)."
-    )
     max_reference_links: int = Field(
         20_000, ge=1, description="Most links into the sampled devices for `solver: cvxpy`."
     )

@@ -32,6 +32,8 @@ __all__: list[str] = []
 SIZES = (100_000, 1_000_000)
 LINKS_PER_DEVICE = 10
 SEED = 7
+# 10⁶ devices with 10⁷ links do not fit the default, which is for edge sites.
+MEMORY_BUDGET = 6_000_000_000
 PARAMETERS = {"sample_size": 20, "horizon": 10, "seed": SEED}
 
 
@@ -42,7 +44,7 @@ def main() -> int:
     parser.add_argument("--sampler", default="greedy")
     chosen = parser.parse_args()
     print(describe("numba", "numpy"), f"seed {SEED}", sep=", ")
-    with fedsift_server() as server:
+    with fedsift_server(memory_budget=str(MEMORY_BUDGET)) as server:
         cases = [_case(server, n, chosen.sampler) for n in chosen.sizes]
     for case in cases:
         print(", ".join(f"{name} {value}" for name, value in case.items()))

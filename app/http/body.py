@@ -1,19 +1,106 @@
-"""Request bodies, limited in size before they are parsed, compressed or not."""
+"""Request bodies, limited in size before they are parsed, compressed or not. Memory is charged as bytes arrive."""
 
 import asyncio
+import io
 import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
 
-from app.http.problems import MalformedError, SlowBodyError, TooLargeError, UnsupportedTypeError
+from app.http.problems import (
+    MalformedError,
+    OverloadedError,
+    SlowBodyError,
+    TooLargeError,
+    TooManyRequestsError,
+    UnsupportedTypeError,
+)
+from app.settings import Settings
+from app.wire.budget import SETTING, charge
 
-__all__ = ["check_headers", "decoded", "read_body", "slow_body", "too_large", "unsupported_type"]
+__all__ = ["Limit", "OpenBodies", "check_headers", "decoded", "read_body", "slow_body", "unsupported_type"]
 
-_CHUNK = 2**20
+# Decompression reads this much at a time and writes at most as much: zlib copies what it has not read yet.
+_CHUNK = 2**16
+# More members than any writer of gzip makes of a body within the limit.
+_MEMBERS = 10_000
+# Bodies that may arrive at once in a process. An open body without bytes costs some ten kilobytes.
+_OPEN = 512
+# One caller may have this part of them, and this part of the memory for their bytes: a quarter.
+_SHARE = 4
 
 
-def check_headers(request: Request, content_type: str, limit: int) -> tuple[str, int]:
-    """Check the headers; returns the content encoding and the largest size that the body can have, in bytes.
+@dataclass(frozen=True)
+class Limit:
+    """The largest body in bytes, and the setting that says so."""
+
+    size: int
+    setting: str
+
+    @classmethod
+    def of(cls, settings: Settings, *, is_json: bool) -> "Limit":
+        """JSON has a limit of its own; no body may have more than a caller's share of the memory."""
+        share = settings.memory_budget // _SHARE
+        if is_json and settings.body_limit <= share:
+            return cls(settings.body_limit, "FEDSIFT_BODY_LIMIT")
+        return cls(share, f"a quarter of {SETTING}")
+
+    def passed(self) -> TooLargeError:
+        """The body has more bytes than this."""
+        return TooLargeError(f"a body may have {self.size} bytes, compressed and decompressed ({self.setting})")
+
+
+class OpenBodies:
+    """Bodies that are still arriving. One caller, a key or an address, has a share.
+
+    Used from the event loop only, so its counters need no lock.
+    """
+
+    def __init__(self, memory: int, retry_after: int) -> None:
+        self._share = memory // _SHARE
+        self._retry = {"Retry-After": str(retry_after)}
+        self._open: Counter[str] = Counter()
+        self._bytes: Counter[str] = Counter()
+
+    @contextmanager
+    def arriving(self, caller: str) -> Iterator[Callable[[int], None]]:
+        """Count an open body of this caller; the block calls the function with the bytes of each chunk.
+
+        Raises:
+            TooManyRequestsError: this caller has its share of open bodies, or of their bytes.
+            OverloadedError: too many bodies are open.
+        """
+        if self._open[caller] >= _OPEN // _SHARE:
+            detail = f"{_OPEN // _SHARE} of your bodies are arriving; try again later"
+            raise TooManyRequestsError(detail, headers=self._retry)
+        if self._open.total() >= _OPEN:
+            raise OverloadedError(f"{_OPEN} bodies are arriving; try again later", headers=self._retry)
+        arrived = 0
+
+        def take(size: int) -> None:
+            nonlocal arrived
+            if self._bytes[caller] + size > self._share:
+                detail = f"your bodies that are arriving may have {self._share} bytes together (a quarter of {SETTING})"
+                raise TooManyRequestsError(f"{detail}; try again later", headers=self._retry)
+            charge(size, "the body")
+            self._bytes[caller] += size
+            arrived += size
+
+        self._open[caller] += 1
+        try:
+            yield take
+        finally:
+            self._open[caller] -= 1
+            self._bytes[caller] -= arrived
+            if not self._open[caller]:
+                del self._open[caller], self._bytes[caller]
+
+
+def check_headers(request: Request, content_type: str, limit: Limit) -> str:
+    """Check the headers; returns the content encoding.
 
     Raises:
         UnsupportedTypeError: another content type or encoding.
@@ -27,38 +114,35 @@ def check_headers(request: Request, content_type: str, limit: int) -> tuple[str,
     if encoding not in {"identity", "gzip"}:
         raise UnsupportedTypeError("send no content encoding, or gzip", headers={"Accept-Encoding": "gzip"})
     announced = request.headers.get("content-length", "")
-    if not announced:
-        return encoding, limit
-    if len(announced) > 15 or int(announced) > limit:
-        raise too_large(limit)
-    return encoding, int(announced) if encoding == "identity" else limit
+    if announced and (len(announced) > 15 or int(announced) > limit.size):
+        raise limit.passed()
+    return encoding
 
 
-async def read_body(request: Request, limit: int, timeout: float) -> bytes:
-    """The raw body.
+async def read_body(request: Request, limit: Limit, timeout: float, arrived: Callable[[int], None]) -> bytes:
+    """The raw body; `arrived` is told the size of each chunk and may refuse it.
 
     Raises:
         TooLargeError: it goes on past the limit.
         SlowBodyError: it does not arrive in time.
     """
-    chunks: list[bytes] = []
-    size = 0
+    body = io.BytesIO()  # `getvalue` hands out its buffer without a copy
     try:
         async with asyncio.timeout(timeout):
             async for chunk in request.stream():
-                size += len(chunk)
-                if size > limit:
-                    raise too_large(limit)
-                chunks.append(chunk)
+                if body.tell() + len(chunk) > limit.size:
+                    raise limit.passed()
+                arrived(len(chunk))
+                body.write(chunk)
     except TimeoutError:
         raise slow_body(timeout) from None
     except ClientDisconnect:
         raise MalformedError("the body was cut short") from None
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    return body.getvalue()
 
 
-def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
-    """The decompressed body; it stops at the limit.
+def decoded(raw: bytes, encoding: str, limit: Limit) -> bytes:
+    """The decompressed body; it stops at the limit, and its memory is charged as it grows.
 
     Raises:
         TooLargeError: it is larger than the limit when decompressed.
@@ -66,26 +150,36 @@ def decoded(raw: bytes, encoding: str, limit: int) -> bytes:
     """
     if encoding == "identity":
         return raw
-    parts: list[bytes] = []
-    size = 0
-    rest = raw
-    while True:  # a gzip file may have several members
-        member = zlib.decompressobj(wbits=31)
-        while not member.eof:
-            try:
-                part = member.decompress(rest, _CHUNK)
-            except zlib.error:
-                raise MalformedError("the body is not a valid gzip stream") from None
-            rest = member.unconsumed_tail
-            size += len(part)
-            if size > limit:
-                raise too_large(limit)
-            parts.append(part)
-            if not part and not rest and not member.eof:
-                raise MalformedError("the gzip stream is cut short")
-        rest = member.unused_data
+    body = io.BytesIO()
+    left = memoryview(raw)
+    for _ in range(_MEMBERS):
+        left = left[_expand_member(left, body, limit) :]
+        if not left:
+            return body.getvalue()
+    raise MalformedError(f"the gzip stream has more than {_MEMBERS} members")
+
+
+def _expand_member(raw: memoryview, body: io.BytesIO, limit: Limit) -> int:
+    """Append the first gzip member to the body; returns how many bytes it takes."""
+    member = zlib.decompressobj(wbits=31)
+    end = 0
+    rest = b""
+    while not member.eof:
         if not rest:
-            return b"".join(parts)
+            rest = bytes(raw[end : end + _CHUNK])
+            end += len(rest)
+        try:
+            part = member.decompress(rest, _CHUNK)
+        except zlib.error:
+            raise MalformedError("the body is not a valid gzip stream") from None
+        if not part and not rest:
+            raise MalformedError("the gzip stream is cut short")
+        rest = member.unconsumed_tail
+        if body.tell() + len(part) > limit.size:
+            raise limit.passed()
+        charge(len(part), "the decompressed body")
+        body.write(part)
+    return end - len(member.unused_data)
 
 
 def unsupported_type(content_type: str) -> UnsupportedTypeError:
@@ -96,8 +190,3 @@ def unsupported_type(content_type: str) -> UnsupportedTypeError:
 def slow_body(timeout: float) -> SlowBodyError:
     """The body did not arrive within the timeout, in seconds."""
     return SlowBodyError(f"the body must arrive within {timeout:g} seconds")
-
-
-def too_large(limit: int) -> TooLargeError:
-    """The body has more bytes than the limit."""
-    return TooLargeError(f"a body may have {limit} bytes, compressed and decompressed")

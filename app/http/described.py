@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from app.http.body import slow_body, too_large, unsupported_type
+from app.http.body import Limit, slow_body, unsupported_type
 from app.http.gate import JSON
 from app.http.handlers import store_unavailable
 from app.http.pool import key_is_busy, queue_is_full
@@ -26,11 +26,11 @@ _DESCRIPTIONS = {
     404: "Not found",
     408: "The body came too slowly",
     409: "Conflict",
-    413: "Too large",
+    413: "Too large, or more memory than the service has for requests",
     415: "Unsupported type",
     422: "Wrong or infeasible",
     429: "Too many requests for this key",
-    503: "Full, or shutting down",
+    503: "Full, other requests hold the memory, or shutting down",
     507: "No room to keep more",
 }
 _RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
@@ -42,12 +42,11 @@ NO_ROOM = QuotaExceededError(_DEFAULTS.key_bytes - 1000, 4000, _DEFAULTS.key_byt
 
 def body_problems(malformed: str, content_type: str = JSON) -> tuple[ServiceError, ...]:
     """The problems of an operation that reads a body and computes; `malformed` is what it says of a broken body."""
-    limit = _DEFAULTS.body_limit if content_type == JSON else _DEFAULTS.binary_limit
     return (
         MalformedError(malformed),
         NO_KEY,
         slow_body(_DEFAULTS.body_timeout),
-        too_large(limit),
+        Limit.of(_DEFAULTS, is_json=content_type == JSON).passed(),
         unsupported_type(content_type),
         key_is_busy(_DEFAULTS.key_concurrency),
         queue_is_full(),

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.http.body import check_headers, decoded, read_body
+from app.http.body import Limit, OpenBodies, check_headers, decoded, read_body
 from app.http.executors import Executors
 from app.http.pool import WorkPool
 from app.http.unread import UnreadAnswers
@@ -17,6 +17,7 @@ from app.keys.ring import KeyRing
 from app.settings import Settings
 from app.store import Store
 from app.telemetry.metrics import Metrics
+from app.wire.budget import MemoryBudget
 from app.wire.pointers import refusal
 
 __all__ = ["JSON", "Service", "look_up", "process"]
@@ -33,6 +34,8 @@ class Service:
     settings: Settings
     pool: WorkPool
     executors: Executors
+    memory: MemoryBudget
+    bodies: OpenBodies
     metrics: Metrics
     store: Store
     keys: KeyRing
@@ -46,14 +49,16 @@ class Service:
 async def process(
     request: Request, owner: str, work: Callable[..., Response], *arguments: Any, content_type: str = JSON
 ) -> Response:
-    """Admit the request, read its body, and answer with `work(service, owner, *arguments, body)`, run in the pool."""
+    """Read the request's body, and answer with `work(service, owner, *arguments, body)`, run in the pool."""
     service: Service = request.app.state.service
     settings = service.settings
     service.unread.check()
-    limit = settings.body_limit if content_type == JSON else settings.binary_limit
-    encoding, size = check_headers(request, content_type, limit)
-    with service.pool.admit(owner if settings.needs_key else None, size):
-        raw = await read_body(request, limit, settings.body_timeout)
+    limit = Limit.of(settings, is_json=content_type == JSON)
+    encoding = check_headers(request, content_type, limit)
+    caller = owner if settings.needs_key or request.client is None else request.client.host
+    with service.pool.request(owner if settings.needs_key else None), service.memory.account():
+        with service.bodies.arriving(caller) as arrived:
+            raw = await read_body(request, limit, settings.body_timeout, arrived)
         admitted = time.perf_counter()
 
         def job() -> Response:
@@ -64,7 +69,8 @@ async def process(
             except ValidationError as error:
                 raise refusal(error) from None
 
-        return await service.pool.run(job)
+        with service.pool.place():
+            return await service.pool.run(job)
 
 
 async def look_up(request: Request, work: Callable[..., T], *arguments: Any) -> T:

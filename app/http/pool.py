@@ -1,4 +1,4 @@
-"""A bounded pool of threads for CPU-bound work, behind an admission gate.
+"""A bounded pool of threads for CPU-bound work. A request takes a place when its body is complete, not before.
 
 Threads suffice, because the compiled kernels and zlib release the GIL. FEDSIFT_PROCESSES adds processes.
 """
@@ -25,13 +25,11 @@ class WorkPool:
     Used from the event loop only, so its counters need no lock.
     """
 
-    def __init__(self, threads: int, queue: int, *, per_owner: int, budget: int, retry_after: int) -> None:
+    def __init__(self, threads: int, queue: int, *, per_owner: int, retry_after: int) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="plan")
         self._limit = threads + queue
         self._threads = threads
         self._per_owner = per_owner
-        self._budget = budget
-        self._bytes = 0
         self._retry = {"Retry-After": str(retry_after)}
         self._owners: Counter[str] = Counter()
         self.admitted = 0
@@ -39,38 +37,52 @@ class WorkPool:
 
     @property
     def waiting(self) -> int:
-        """Admitted requests without a thread."""
+        """Requests with a place and without a thread."""
         return max(0, self.admitted - self._threads)
 
     @contextmanager
-    def admit(self, owner: str | None, size: int) -> Iterator[None]:
-        """Reserve a place and `size` bytes, from before the body is read until the answer is ready.
+    def request(self, owner: str | None) -> Iterator[None]:
+        """Count a request of this owner, from before its body is read until the answer is ready.
+
+        A full pool refuses here already, so that a body is rarely read in vain.
 
         Raises:
             OverloadedError: the queue is full, or the service is shutting down.
             TooManyRequestsError: this owner has as many requests under way as it may.
         """
-        if self.draining:
-            raise OverloadedError("the service is shutting down", headers=self._retry)
-        if self.admitted >= self._limit:
-            raise queue_is_full(self._retry)
-        if self._bytes and self._bytes + size > self._budget:
-            raise OverloadedError("too many bytes are under way; try again later", headers=self._retry)
-        if owner is not None and self._owners[owner] >= self._per_owner:
+        self._check_room()
+        if owner is None:
+            yield
+            return
+        if self._owners[owner] >= self._per_owner:
             raise key_is_busy(self._per_owner, self._retry)
+        self._owners[owner] += 1
+        try:
+            yield
+        finally:
+            self._owners[owner] -= 1
+            if not self._owners[owner]:
+                del self._owners[owner]
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Take a place at work or in the queue.
+
+        Raises:
+            OverloadedError: the queue is full, or the service is shutting down.
+        """
+        self._check_room()
         self.admitted += 1
-        self._bytes += size
-        if owner is not None:
-            self._owners[owner] += 1
         try:
             yield
         finally:
             self.admitted -= 1
-            self._bytes -= size
-            if owner is not None:
-                self._owners[owner] -= 1
-                if not self._owners[owner]:
-                    del self._owners[owner]
+
+    def _check_room(self) -> None:
+        if self.draining:
+            raise OverloadedError("the service is shutting down", headers=self._retry)
+        if self.admitted >= self._limit:
+            raise queue_is_full(self._retry)
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run the work in a thread of the pool."""

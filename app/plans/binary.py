@@ -11,41 +11,43 @@ step t being offsets[t-1]:offsets[t].
 """
 
 import io
-import math
-import zipfile
-import zlib
 from time import perf_counter
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 from starlette.responses import Response
 
 from app.http.answers import encoded, new_id
 from app.http.gate import Service
-from app.http.problems import InvalidRequestError, MalformedError, TooLargeError
+from app.http.problems import InvalidRequestError, MalformedError
 from app.plans.accounting import counted
 from app.plans.answer import BinarySummary
+from app.plans.archive import read_arrays
 from app.plans.planning import PlanResult, make_plan
 from app.plans.request import BinaryParameters
-from app.wire.network import checked
+from app.wire.arrays import read_plainly
+from app.wire.network import charge_network, checked
 from app.wire.pointers import located
 from solver import Devices, Links, Network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
-__all__ = ["NPZ", "answer_binary_plan", "read_arrays"]
+__all__ = ["NPZ", "answer_binary_plan"]
 
 NPZ = "application/vnd.fedsift.npz"
 _NEEDED = (*DEVICE_COLUMNS, *LINK_COLUMNS, "parameters")
-_KNOWN = {*_NEEDED, "label_counts", "format"}
-_BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, RuntimeError, OSError)
+_KNOWN = {*_NEEDED, "label_counts"}
 
 
 def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
     """Read the archive, plan, and answer with an archive."""
     begin = perf_counter()
-    arrays = read_arrays(body, service.settings.binary_limit)
-    parameters = BinaryParameters.model_validate_json(arrays["parameters"].astype(np.uint8).tobytes())
+    arrays = read_arrays(body, _KNOWN, most=len(_KNOWN) + 1)  # `save_network` writes a `format` too
+    missing = [name for name in _NEEDED if name not in arrays]
+    if missing:
+        raise InvalidRequestError.at(f"/{missing[0]}", "is missing")
+    if arrays["parameters"].dtype != np.uint8:
+        raise MalformedError("the array `parameters` must be of uint8, the bytes of a JSON object")
+    parameters = read_plainly(BinaryParameters, arrays["parameters"].tobytes())
     query = parameters.query(_network(arrays), service.settings)
     parsed = perf_counter() - begin
     result = counted(service, make_plan(query), parsed)
@@ -55,48 +57,9 @@ def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
     return Response(archive, media_type=NPZ)
 
 
-def read_arrays(body: bytes, limit: int) -> dict[str, NDArray[np.generic]]:
-    """The known arrays of an archive, none larger than its bytes, all together within the limit.
-
-    Raises:
-        MalformedError: no archive of plain arrays.
-        TooLargeError: larger than the limit when decompressed.
-    """
-    arrays = {}
-    try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            entries = archive.infolist()
-            if len(entries) > len(_KNOWN) or sum(entry.file_size for entry in entries) > limit:
-                raise TooLargeError(f"the archive may hold {len(_KNOWN)} arrays and {limit} bytes")
-            for entry in entries:
-                name = entry.filename.removesuffix(".npy")
-                if name in _KNOWN and name != "format":
-                    arrays[name] = _array(archive.read(entry))
-    except _BROKEN:
-        raise MalformedError("the body is not an archive of plain arrays") from None
-    missing = [name for name in _NEEDED if name not in arrays]
-    if missing:
-        raise InvalidRequestError.at(f"/{missing[0]}", "is missing")
-    return arrays
-
-
-def _array(text: bytes) -> NDArray[np.generic]:
-    """One .npy file. Its header must announce exactly the bytes that follow, so that it cannot claim more memory."""
-    stream = io.BytesIO(text)
-    version = npy.read_magic(stream)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, fortran, dtype = read(stream, max_header_size=1000)
-    start = stream.tell()
-    if dtype.kind not in "fiu" or dtype.itemsize > 8 or len(shape) > 2:
-        raise ValueError("not a plain array")
-    if math.prod(shape) * dtype.itemsize != len(text) - start:
-        raise ValueError("cut short")
-    array: NDArray[np.generic] = np.frombuffer(text, dtype, offset=start).reshape(shape, order="F" if fortran else "C")
-    return array
-
-
 def _network(arrays: dict[str, NDArray[np.generic]]) -> Network:
     counts = arrays.get("label_counts")
+    charge_network(arrays["data"].size, arrays["source"].size)
     with located({"devices": "", "links": ""}):
         devices = Devices(
             **{name: _numbers(arrays, name) for name in DEVICE_COLUMNS},
@@ -108,7 +71,7 @@ def _network(arrays: dict[str, NDArray[np.generic]]) -> Network:
 
 
 def _numbers(arrays: dict[str, NDArray[np.generic]], name: str) -> NDArray[np.float64]:
-    return checked(arrays[name].astype(np.float64), f"/{name}")
+    return checked(np.asarray(arrays[name], np.float64), f"/{name}")
 
 
 def _archive(service: Service, result: PlanResult) -> bytes:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.plans.planning import PlanQuery, check_sampler
+from app.plans.planning import PlanQuery, check_sampler, sampling_memory
 from solver import Obstacle, eligible_devices, obstacles
 
 __all__ = ["TIGHT", "Diagnosis", "diagnose"]
@@ -36,10 +36,15 @@ def diagnose(query: PlanQuery) -> Diagnosis:
     Raises:
         InvalidRequestError: callers are not offered the query's sampler.
     """
+    check_sampler(query)
+    with sampling_memory(query):
+        return _findings(query)
+
+
+def _findings(query: PlanQuery) -> Diagnosis:
     from scipy import sparse  # noqa: PLC0415 — see `solver.network`
     from scipy.sparse import csgraph  # noqa: PLC0415
 
-    check_sampler(query)
     network = query.schedule.segments[0].network
     devices, links, n = network.devices, network.links, len(network)
     able = eligible_devices(query.schedule, query.horizon)

@@ -1,5 +1,6 @@
-"""From a query to a plan: sample, then solve within a time limit. Knows nothing of bodies and answers."""
+"""From a query to a plan: sample, then solve within a time limit. Memory is charged before each stage."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -7,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.http.problems import InfeasibleError, InvalidRequestError
+from app.wire import estimate
+from app.wire.budget import charge, reserved
 from sampler import (
     SERVED_OBJECTIVES,
     Pick,
@@ -33,6 +36,7 @@ __all__ = [
     "check_sampler",
     "choose",
     "make_plan",
+    "sampling_memory",
     "solve_period",
 ]
 
@@ -59,7 +63,7 @@ class PlanQuery:
     seed: int
     time_limit: float
     asked_for_time_limit: bool
-    max_transfers: int
+    dense: bool
     max_reference_links: int
 
 
@@ -81,11 +85,12 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
         InfeasibleError: too few devices can be sampled.
     """
     begin = perf_counter()
+    last = query.horizon if steps is None else min(steps, query.horizon)
+    _charge_steps(query, last)
     sampled, scores, trace = choose(query)
     chosen = perf_counter()
-    last = query.horizon if steps is None else min(steps, query.horizon)
     state = start(query.schedule, sampled)
-    result = solve_period(query, state, query.gradient, last)
+    result = _solve(query, state, query.gradient, last)
     seconds = {"sample": chosen - begin, **result.seconds}
     return PlanResult(result.plan, result.state, scores, seconds, trace)
 
@@ -118,6 +123,17 @@ def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tu
     check_sampler(query)
     if query.sampled is not None:
         return query.sampled, np.empty(0), ()
+    with sampling_memory(query):
+        return _sample(query)
+
+
+def sampling_memory(query: PlanQuery) -> AbstractContextManager[None]:
+    """Reserve what it takes to look at all devices, to sample among them, or to say what hinders each."""
+    n, links = len(query.schedule.network), len(query.schedule.network.links)
+    return reserved(estimate.sampling(query.sampler, n, links), f"sampling among {n} devices with {links} links")
+
+
+def _sample(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
     allowed = _mask(query)
     try:
         problem = SamplingProblem.of(
@@ -144,14 +160,24 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
 
     Raises:
         InfeasibleError: a sampled device cannot process what it holds.
-        InvalidRequestError: more transfers, or links for the reference solver, than are allowed.
+        InvalidRequestError: more links for the reference solver than are allowed.
+        TooLargeError: the plan needs more memory than there is for requests.
     """
+    _charge_steps(query, last - state.step)
+    return _solve(query, state, gradient, last)
+
+
+def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:
     begin = perf_counter()
-    _keep_limits(query, links_into(query.schedule, state.sampled), last - state.step)
+    n_links = links_into(query.schedule, state.sampled)
+    _keep_limits(query, n_links)
     norms = gradient.norms(state.step + 1, last)
-    period = _advance(query, state, norms)
+    with reserved(estimate.offloading(query.solver, query.sample_size, n_links), f"solving with {n_links} links"):
+        period = _advance(query, state, norms)
     if period.obstacles:
         raise InfeasibleError("sampled devices cannot process the data they hold", period.obstacles)
+    n_transfers = sum(step.source.size for step in period.steps)
+    charge(estimate.transfers(n_transfers), f"an answer of {n_transfers} transfers")
     seconds = perf_counter() - begin
     network = query.schedule.network
     unsampled = float(np.delete(network.devices.data, state.sampled).sum())
@@ -169,9 +195,14 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
     return PlanResult(plan, period.state, np.empty(0), {"solve": seconds})
 
 
-def _keep_limits(query: PlanQuery, n_links: int, steps: int) -> None:
-    if n_links * steps > query.max_transfers:
-        raise InvalidRequestError.at("/horizon", f"{n_links} links over {steps} steps are too large an answer")
+def _charge_steps(query: PlanQuery, steps: int) -> None:
+    size, n = query.sample_size, len(query.schedule.network)
+    charge(estimate.steps(size, steps), f"a plan for {size} devices over {steps} steps")
+    if query.dense:
+        charge(estimate.dense_matrices(n, steps), f"an answer of {steps} matrices of {n}×{n} numbers")
+
+
+def _keep_limits(query: PlanQuery, n_links: int) -> None:
     if query.solver == "cvxpy" and n_links > query.max_reference_links:
         raise InvalidRequestError.at(
             "/solver", f"cvxpy takes at most {query.max_reference_links} links, here are {n_links}"

@@ -10,6 +10,8 @@ from app.http.problems import InvalidRequestError
 from app.plans.planning import PlanQuery
 from app.settings import Settings
 from app.wire.base import Indices, Measure, Optional, RequestModel
+from app.wire.budget import charge
+from app.wire.estimate import changed_networks
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
@@ -118,6 +120,7 @@ class PlanParameters(RequestModel):
     def query(self, network: Network, settings: Settings) -> PlanQuery:
         """What is to be planned for this network."""
         self._keep_limits(len(network), settings)
+        charge(changed_networks(len(network), len(self.schedule)), f"a schedule of {len(self.schedule)} changes")
         changes = [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(self.schedule)]
         with located({"schedule": "/schedule", "devices": "/schedule", "links": "/schedule"}):
             schedule = Schedule(network, tuple(changes))
@@ -136,21 +139,17 @@ class PlanParameters(RequestModel):
             seed=self.seed,
             time_limit=min(self.time_limit or settings.time_limit, settings.max_time_limit),
             asked_for_time_limit=self.time_limit is not None,
-            max_transfers=settings.max_answer_numbers // 4,
+            dense=self.output == "matrix",
             max_reference_links=settings.max_reference_links,
         )
 
     def _keep_limits(self, n_devices: int, settings: Settings) -> None:
-        if n_devices > settings.max_devices:
-            raise InvalidRequestError.at("/network/devices/data", f"must name at most {settings.max_devices} devices")
         if self.horizon > settings.max_horizon:
             raise InvalidRequestError.at("/horizon", f"must be at most {settings.max_horizon}")
         if self.sample_size > n_devices:
             raise InvalidRequestError.at("/sample_size", f"must be at most the number of devices, {n_devices}")
         if self.solver == "cvxpy" and not reference.is_installed():
             raise InvalidRequestError.at("/solver", reference.MISSING)
-        if self.output == "matrix" and n_devices**2 * self.horizon > settings.max_answer_numbers:
-            raise InvalidRequestError.at("/output", "matrices of that size over that horizon are too large an answer")
         if self.sampled is not None and len(self.sampled) != self.sample_size:
             raise InvalidRequestError.at("/sampled", f"must name sample_size = {self.sample_size} devices")
 

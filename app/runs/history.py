@@ -9,7 +9,7 @@ from app.plans.request import RunRequest, merged
 from app.runs.schemas import AggregationRequest
 from app.runs.store import RunStore
 from app.settings import Settings
-from app.wire.arrays import read_model
+from app.wire.arrays import read_model, read_plainly
 from solver import Schedule
 
 __all__ = ["planned_so_far", "run_query"]
@@ -23,7 +23,7 @@ def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery
     history = store.history(run_id)
     if history is None:
         return None
-    told = [AggregationRequest.model_validate_json(text) for text in history.aggregations]
+    told = [read_plainly(AggregationRequest, text) for text in history.aggregations]
     return run_query(read_model(RunRequest, history.request), told, service.settings), history.answers
 
 

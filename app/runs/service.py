@@ -25,7 +25,7 @@ from app.plans.request import RunRequest
 from app.runs.history import run_query
 from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
 from app.runs.store import PeriodRecord, RunRecord, RunStore
-from app.wire.arrays import read_model
+from app.wire.arrays import read_model, read_plainly
 from solver import GradientModel, HorizonState
 
 __all__ = ["aggregate", "create_run", "delete_run", "get_period", "get_run", "list_runs"]
@@ -64,7 +64,7 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     begin = perf_counter()
     store = RunStore(service.store)
     run = _find(store, owner, run_id)
-    request = AggregationRequest.model_validate_json(body)
+    request = read_plainly(AggregationRequest, body)
     canonical = request.model_dump_json(exclude_unset=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()
     k = request.aggregation
@@ -78,7 +78,7 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
         raise _not_found()
 
     original = read_model(RunRequest, asked[0])
-    told = [AggregationRequest.model_validate_json(text) for text in asked[1]]
+    told = [read_plainly(AggregationRequest, text) for text in asked[1]]
     _check_steps(request, run)
     query = run_query(original, [*told, request], service.settings)
     state, gradient, transfer = _read(before.state)

@@ -34,6 +34,7 @@ from app.validations.request import ValidationRequest
 from app.validations.results import estimated_seconds, scheme_results
 from app.validations.sources import Material, material
 from app.validations.store import Accepted, NewPart, NewValidation, ValidationStore
+from app.wire.arrays import read_plainly
 from app.wire.base import given
 from fedl_sim.contract import ContractError, Work
 
@@ -46,7 +47,7 @@ _COMMENT_SECONDS = 10.0
 
 def create(service: Service, owner: str, key: str, body: bytes) -> Response:
     """Accept a validation; the same key with the same body finds the one it made before."""
-    request = ValidationRequest.model_validate_json(body)
+    request = read_plainly(ValidationRequest, body)
     request.check_names()
     canonical = request.model_dump_json(exclude_unset=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()

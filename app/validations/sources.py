@@ -16,6 +16,8 @@ from app.http.problems import InfeasibleError, InvalidRequestError
 from app.plans.kept import kept_plan
 from app.runs.history import planned_so_far
 from app.validations.request import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest
+from app.wire.budget import charge
+from app.wire.estimate import JsonSize, training_network
 from app.wire.pointers import located
 from fedl_sim.contract import (
     GIVEN_PLAN,
@@ -96,7 +98,7 @@ def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
     query, answer = found
     period = query.aggregation_period
     aggregations = max(1, math.ceil(query.horizon / period))
-    return Material(query.schedule, query.sample_size, aggregations, period, _script([json.loads(answer)]))
+    return Material(query.schedule, query.sample_size, aggregations, period, _script([_loaded(answer)]))
 
 
 def _of_run(service: Service, owner: str, source: RunSource) -> Material:
@@ -104,9 +106,17 @@ def _of_run(service: Service, owner: str, source: RunSource) -> Material:
     if found is None:
         raise InvalidRequestError.at("/source/id", "you have no run of this id")
     query, periods = found
-    answers = [json.loads(period) for period in periods]
+    answers = [_loaded(period) for period in periods]
     plan = _script(answers)
     return Material(query.schedule, query.sample_size, len(answers), query.aggregation_period, plan)
+
+
+def _loaded(answer: bytes) -> dict[str, Any]:
+    """A stored answer, its memory charged."""
+    size = JsonSize.of(answer)
+    charge(size.as_objects(), f"reading a stored plan of {size.values} values")
+    loaded: dict[str, Any] = json.loads(answer)
+    return loaded
 
 
 def _script(answers: list[dict[str, Any]]) -> GivenPlan:
@@ -138,6 +148,8 @@ def _step(step: dict[str, Any]) -> GivenStep:
 def _given(schedule: Schedule) -> GivenNetwork:
     devices = schedule.network.devices
     counts = devices.label_counts
+    n, links = len(devices), len(schedule.network.links)
+    charge(training_network(n, links), f"a network of {n} devices and {links} links for the workers")
     return GivenNetwork(
         devices=DeviceColumns(
             **{name: tuple(getattr(devices, name).tolist()) for name in DEVICE_COLUMNS},

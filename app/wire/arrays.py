@@ -2,6 +2,7 @@
 
 Only bodies that are certainly valid are read this way. Anything else (a wrong type, a repeated name, a nested list, a
 number out of range) is left to pydantic, which accepts it or says what is wrong: one place decides what is valid.
+Memory is charged before anything is parsed.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
+from app.http.problems import MalformedError
+from app.wire.budget import charge, reserved
+from app.wire.estimate import JsonSize, columns_and_objects
 from solver.network import DEVICE_COLUMNS
 
 try:
@@ -19,12 +24,15 @@ try:
 except ImportError:  # no wheel for this Python: pydantic reads every body, more slowly
     _AVAILABLE = False
 
-__all__ = ["read_model"]
+__all__ = ["read_model", "read_plainly"]
 
 M = TypeVar("M", bound=BaseModel)
 
 # Looking up a field takes time in proportion to the number of fields.
 _MOST_FIELDS = 64
+# Each error of pydantic about JSON has a copy of the input, five for five fields that are missing beside a long list.
+# Errors about Python's objects refer to them, so large bodies are turned into objects first.
+_ERRORS_MAY_COPY = 2**25
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The columns of a network that may be long; all other fields are short.
 _DEVICES = {**dict.fromkeys(DEVICE_COLUMNS, "numbers"), "label_counts": "matrix"}
@@ -43,14 +51,37 @@ def read_model(model: type[M], body: bytes) -> M:
 
     Raises:
         ValidationError: the body is not valid.
+        TooLargeError: reading it needs more memory than there is for requests.
     """
+    size = JsonSize.of(body)
     try:
-        return model.model_validate(_content(body))
+        with reserved(size.as_arrays(), f"reading JSON of {size.values} values"):
+            content = _content(body, size.values)
+        return model.model_validate(content)
     except (_OddError, ValidationError):
+        return read_plainly(model, body)
+
+
+def read_plainly(model: type[M], body: bytes) -> M:
+    """The model in the body, read by pydantic alone.
+
+    Raises:
+        ValidationError: the body is not valid.
+        MalformedError: a large body is not JSON.
+        TooLargeError: reading it needs more memory than there is for requests.
+    """
+    size = JsonSize.of(body)
+    charge(size.as_objects(), f"checking JSON of {size.values} values one by one")
+    if size.as_objects() < _ERRORS_MAY_COPY:
         return model.model_validate_json(body)
+    try:
+        content = from_json(body)
+    except ValueError:
+        raise MalformedError("the body is not valid JSON") from None
+    return model.model_validate(content)
 
 
-def _content(body: bytes) -> dict[str, Any]:
+def _content(body: bytes, n_values: int) -> dict[str, Any]:
     if not _AVAILABLE or body.startswith(_BYTE_ORDER_MARK):
         raise _OddError
     try:
@@ -58,14 +89,12 @@ def _content(body: bytes) -> dict[str, Any]:
         network = _items(root.pop("network"))
         devices, topology = _items(network.pop("devices")), _items(network.pop("topology"))
         columns = _TOPOLOGIES[topology["kind"]]
-        content = {
-            **_plain(root),
-            "network": {
-                **_plain(network),
-                "devices": _plain({name: _array(value, _DEVICES.get(name)) for name, value in devices.items()}),
-                "topology": _plain({name: _array(value, columns.get(name)) for name, value in topology.items()}),
-            },
-        }
+        devices = {name: _array(value, _DEVICES.get(name)) for name, value in devices.items()}
+        topology = {name: _array(value, columns.get(name)) for name, value in topology.items()}
+        n_numbers = sum(a.size for a in (*devices.values(), *topology.values()) if isinstance(a, np.ndarray))
+        charge(columns_and_objects(n_numbers, n_values - n_numbers), f"JSON of {n_values} values")
+        network |= {"devices": devices, "topology": topology}
+        content: dict[str, Any] = _plain({**root, "network": network})
         # Reading a list as an array accepts nested lists too: a bracket too many means that pydantic must decide.
         odd = body.count(b"[") != _brackets(content)
     except (KeyError, ValueError, TypeError, RuntimeError):  # the last also of too deep a recursion

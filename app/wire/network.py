@@ -8,10 +8,26 @@ from pydantic import Field
 
 from app.http.problems import InvalidRequestError
 from app.wire.base import LARGEST, SMALLEST, Indices, Matrix, Measures, Optional, RequestModel
+from app.wire.budget import charge
+from app.wire.estimate import network
 from app.wire.pointers import located
 from solver import Devices, Links, Network
 
-__all__ = ["DeviceChanges", "DeviceColumns", "LinkTopology", "MatrixTopology", "NetworkIn", "Topology", "indices"]
+__all__ = [
+    "DeviceChanges",
+    "DeviceColumns",
+    "LinkTopology",
+    "MatrixTopology",
+    "NetworkIn",
+    "Topology",
+    "charge_network",
+    "indices",
+]
+
+
+def charge_network(n_devices: int, n_links: int, n_cells: int = 0) -> None:
+    """Charge the memory of a network before it is built of columns, or of matrices with this many cells."""
+    charge(network(n_devices, n_links, n_cells), f"a network of {n_devices} devices and {n_links} links")
 
 
 def column(values: Measures, pointer: str) -> NDArray[np.float64]:
@@ -87,6 +103,7 @@ class LinkTopology(RequestModel):
 
     def to_domain(self, pointer: str, n_devices: int) -> Links:
         """The validated links."""
+        charge_network(n_devices, len(self.source))
         similarity = column(self.similarity, f"{pointer}/similarity")
         cost = column(self.transmit_cost, f"{pointer}/transmit_cost")
         source = indices(self.source, f"{pointer}/source", n_devices)
@@ -106,6 +123,7 @@ class MatrixTopology(RequestModel):
     def to_domain(self, pointer: str, n_devices: int) -> Links:
         """The same links as columns."""
         matrices = [rows(getattr(self, name), f"{pointer}/{name}") for name in MATRICES]
+        charge_network(n_devices, int(np.count_nonzero(matrices[0])), matrices[0].size)
         with located({"topology": pointer, "links": pointer}):
             return Links.from_dense(*matrices, n_devices=n_devices)
 

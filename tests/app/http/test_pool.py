@@ -14,47 +14,49 @@ from app.http.problems import OverloadedError, TooManyRequestsError
 
 @pytest.fixture
 def pool() -> Iterator[WorkPool]:
-    """Two at work and one waiting; two for each key, and 100 bytes in all."""
-    made = WorkPool(2, 1, per_owner=2, budget=100, retry_after=7)
+    """Two at work and one waiting; two for each key."""
+    made = WorkPool(2, 1, per_owner=2, retry_after=7)
     yield made
     made.shut_down()
 
 
-def test_threads_and_queue_are_filled_and_then_nobody_is_admitted(pool: WorkPool) -> None:
+def test_threads_and_queue_are_filled_and_then_nobody_gets_a_place(pool: WorkPool) -> None:
     with ExitStack() as held:
         for waiting in (0, 0, 1):
-            held.enter_context(pool.admit(None, 1))
+            held.enter_context(pool.place())
             assert pool.waiting == waiting
-        with pytest.raises(OverloadedError) as refused, pool.admit(None, 1):
-            pass
-        assert refused.value.headers == {"Retry-After": "7"}
+        for way_in in (pool.place(), pool.request(None), pool.request("one")):
+            with pytest.raises(OverloadedError) as refused, way_in:
+                pass
+            assert refused.value.headers == {"Retry-After": "7"}
         assert pool.admitted == 3
     assert (pool.admitted, pool.waiting) == (0, 0)
-    with pool.admit(None, 1):
+    with pool.request(None), pool.place():
         assert pool.admitted == 1
 
 
+def test_a_request_takes_no_place_before_its_body_is_complete(pool: WorkPool) -> None:
+    with ExitStack() as held:
+        for _ in range(100):
+            held.enter_context(pool.request(None))
+        with pool.place(), pool.place(), pool.place():
+            assert pool.admitted == 3
+
+
 def test_a_key_has_its_share_and_others_theirs(pool: WorkPool) -> None:
-    with pool.admit("one", 1):
-        with pool.admit("one", 1):
-            with pytest.raises(TooManyRequestsError, match="2 requests"), pool.admit("one", 1):
+    with pool.request("one"):
+        with pool.request("one"):
+            with pytest.raises(TooManyRequestsError, match="2 requests"), pool.request("one"):
                 pass
-            with pool.admit("two", 1):
+            with pool.request("two"):
                 pass
-        with pool.admit("one", 1):
+        with pool.request("one"):
             pass
-
-
-def test_bytes_are_budgeted_but_one_body_is_always_admitted(pool: WorkPool) -> None:
-    with pool.admit(None, 1000), pytest.raises(OverloadedError, match="bytes"), pool.admit(None, 1):
-        pass
-    with pool.admit(None, 60), pool.admit(None, 40):
-        pass
 
 
 def test_work_that_fails_gives_its_place_back(pool: WorkPool) -> None:
     for _ in range(5):
-        with pytest.raises(KeyError), pool.admit("one", 100):
+        with pytest.raises(KeyError), pool.request("one"), pool.place():
             raise KeyError
     assert pool.admitted == 0
 
@@ -87,5 +89,6 @@ def test_a_pool_that_shuts_down_finishes_its_work_and_takes_no_more(pool: WorkPo
         await under_way
 
     asyncio.run(ask())
-    with pytest.raises(OverloadedError, match="shutting down"), pool.admit(None, 1):
-        pass
+    for way_in in (pool.request(None), pool.place()):
+        with pytest.raises(OverloadedError, match="shutting down"), way_in:
+            pass

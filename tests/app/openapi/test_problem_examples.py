@@ -111,7 +111,7 @@ class Caller:
         record, key = service.keys.create("mine")
         with ExitStack() as stack:
             for _ in range(service.settings.key_concurrency):
-                stack.enter_context(service.pool.admit(record.id, 0))
+                stack.enter_context(service.pool.request(record.id))
             return await self.call(app, **{"X-API-Key": key})
 
     async def provoke_503(self) -> httpx.Response:
@@ -121,7 +121,7 @@ class Caller:
         pool = app.state.service.pool
         with ExitStack() as stack:
             for _ in range(app.state.service.settings.queue + app.state.service.settings.threads):
-                stack.enter_context(pool.admit(None, 0))
+                stack.enter_context(pool.place())
             return await self.call(app)
 
     async def provoke_507(self) -> httpx.Response:

@@ -1,0 +1,101 @@
+"""The memory that the requests of a process may need together (ADR 0045).
+
+A request charges what it is about to need, before it needs it, to an account of its own. `app.wire.estimate` has the
+estimates. What cannot fit is refused at once (413); what does not fit now, because others hold the rest, is refused
+with `Retry-After` (503). Without an account, as on the command line, nothing is charged.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from app.http.problems import OverloadedError, TooLargeError
+
+__all__ = ["SETTING", "MemoryBudget", "charge", "reserved"]
+
+SETTING = "FEDSIFT_MEMORY_BUDGET"
+
+
+class MemoryBudget:
+    """Bytes that all requests share. Threads charge it, so a lock guards its sum."""
+
+    def __init__(self, total: int, retry_after: int) -> None:
+        self.total = total
+        self.held = 0
+        self._lock = threading.Lock()
+        self._retry = {"Retry-After": str(retry_after)}
+
+    @contextmanager
+    def account(self) -> Iterator[None]:
+        """Give the current request an account; what it has charged is free again at the end."""
+        account = _Account(self)
+        token = _current.set(account)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+            self._give(account.held)
+
+    def _take(self, held: int, size: int, purpose: str) -> None:
+        """Take `size` bytes for a request that holds `held` already."""
+        if held + size > self.total:
+            raise TooLargeError(
+                f"{purpose} takes the request to an estimated {held + size} bytes of memory; a server process has "
+                f"{self.total} ({SETTING})"
+            )
+        with self._lock:
+            if self.held + size > self.total:
+                raise OverloadedError(
+                    f"{purpose} takes the request to an estimated {held + size} bytes of memory; a server process has "
+                    f"{self.total} ({SETTING}), and other requests hold {self.held - held}; try again later",
+                    headers=self._retry,
+                )
+            self.held += size
+
+    def _give(self, size: int) -> None:
+        with self._lock:
+            self.held -= size
+
+
+class _Account:
+    """What one request has charged. One thread at a time works for a request, so its sum needs no lock."""
+
+    def __init__(self, budget: MemoryBudget) -> None:
+        self._budget = budget
+        self.held = 0
+
+    def take(self, size: int, purpose: str) -> None:
+        self._budget._take(self.held, size, purpose)
+        self.held += size
+
+    def give(self, size: int) -> None:
+        self._budget._give(size)
+        self.held -= size
+
+
+_current: ContextVar[_Account | None] = ContextVar("account", default=None)
+
+
+def charge(size: int, purpose: str) -> None:
+    """Charge bytes to the current request until it is answered; `purpose` begins the sentence of a refusal.
+
+    Raises:
+        TooLargeError: the request needs more than the whole budget.
+        OverloadedError: it would fit alone, but other requests hold the rest.
+    """
+    account = _current.get()
+    if account is not None:
+        account.take(size, purpose)
+
+
+@contextmanager
+def reserved(size: int, purpose: str) -> Iterator[None]:
+    """Charge bytes that are free again when the block ends."""
+    charge(size, purpose)
+    account = _current.get()
+    try:
+        yield
+    finally:
+        if account is not None:
+            account.give(size)

@@ -1,0 +1,134 @@
+"""How much memory a request is about to need, in bytes, from counts that are known before it needs it (ADR 0045).
+
+Each factor is an upper bound measured on one process, with what it covers beside it; `tests/app/wire/test_estimate.py`
+holds them to real processes.
+"""
+
+from dataclasses import dataclass
+
+__all__ = [
+    "JsonSize",
+    "archive_entries",
+    "changed_networks",
+    "columns_and_objects",
+    "dense_matrices",
+    "network",
+    "offloading",
+    "sampling",
+    "steps",
+    "training_network",
+    "transfers",
+]
+
+# simdjson keeps 16 bytes and two positions of 4 for each number, and we an array of 8 (measured: 29 to 57).
+_INDEXED = 40
+# pydantic keeps each number parsed, as an object in a list, and perhaps checked in another list (measured: 80 to 130).
+# A validation keeps it for the workers too, as objects and as text (measured: 160 to 260).
+_OBJECT = 300
+# A list or an object has room for eight values at once, and an unknown field makes an error (measured: 250, 305).
+_CONTAINER = 300
+_FIELD = 350
+# Sorting links makes new columns beside the old ones, and a key (measured: 51 to 128 for a link).
+_LINK = 130
+_DEVICE = 100
+# Masks of a dense matrix while its links are found, and copies of three matrices that were lists.
+_DENSE_CELL = 40
+# What samplers keep for a device and a link: objectives hold bounds and sums by device, `surrogate` a plan, `gcn_rank`
+# a row of features for each link (measured: 450 a device; 600, 1,130 and 1,610 a link).
+_SAMPLED_DEVICE, _SAMPLED_LINK = 500, 50
+_SAMPLED_LINK_OF = {"gcn_rank": 1700, "surrogate": 1300, "coverage": 700}
+# The interior-point method has some thirty columns of the links into the sampled devices, and two S×S matrices.
+_SOLVED_LINK = 300
+_SOLVED_PAIR = 16
+# CVXPY's matrices and Clarabel's factors for a link.
+_REFERENCE_LINK = 8000
+# A number of an answer is in an array, an object in a list, and text: 8 + 32 + 2·20. Two for a sampled device and step,
+# four for a transfer, and a step has a dozen of its own (measured: 140, 230, 4,700). In matrices most numbers are zero
+# (measured: 49 to 55).
+_SAMPLED_STEP = 200
+_TRANSFER = 300
+_STEP = 5000
+_CELL = 60
+# The directory of an archive: zipfile's record of an entry.
+_ENTRY = 2000
+# A network as the trainer reads it is made of objects and of JSON, twice.
+_TRAINED = 200
+
+
+@dataclass(frozen=True)
+class JsonSize:
+    """What JSON text may hold, by its punctuation; characters in strings make it an overestimate only."""
+
+    values: int
+    containers: int
+    fields: int
+    text: int
+
+    @classmethod
+    def of(cls, body: bytes) -> "JsonSize":
+        """Count."""
+        containers = body.count(b"[") + body.count(b"{")
+        # One wide or escaped character makes Python keep four bytes for each character of a string.
+        wide = not body.isascii() or b"\\" in body
+        return cls(body.count(b",") + 1, containers, body.count(b":"), len(body) * (4 if wide else 1))
+
+    def as_arrays(self) -> int:
+        """Parsed with simdjson, its numbers in arrays: the text is copied once."""
+        return _INDEXED * (self.values + 2 * self.containers + self.fields) + 2 * self.text
+
+    def as_objects(self) -> int:
+        """Parsed and checked by pydantic, a Python object for each value."""
+        return _OBJECT * self.values + _CONTAINER * self.containers + _FIELD * self.fields + self.text
+
+
+def columns_and_objects(n_numbers: int, n_values: int) -> int:
+    """Numbers that stay in arrays, and other values."""
+    return 8 * n_numbers + _OBJECT * max(0, n_values)
+
+
+def archive_entries(count: int) -> int:
+    """The directory of a zip archive."""
+    return _ENTRY * count
+
+
+def network(n_devices: int, n_links: int, n_cells: int = 0) -> int:
+    """A validated network beside the columns, or the matrices of so many cells, that it is made of."""
+    return _DEVICE * n_devices + _LINK * n_links + _DENSE_CELL * n_cells
+
+
+def changed_networks(n_devices: int, changes: int) -> int:
+    """A network for each change of a schedule: the row pointers of its links, and what checking them takes."""
+    return 16 * n_devices * changes
+
+
+def sampling(sampler: str, n_devices: int, n_links: int) -> int:
+    """What a sampler, given as NAME or NAME:OBJECTIVE, keeps while it chooses."""
+    name, _, objective = sampler.partition(":")
+    link = max(_SAMPLED_LINK, _SAMPLED_LINK_OF.get(name, 0), _SAMPLED_LINK_OF.get(objective, 0))
+    return _SAMPLED_DEVICE * n_devices + link * (n_devices + n_links)
+
+
+def offloading(solver: str, sample_size: int, n_links: int) -> int:
+    """One step's problem while it is solved; `n_links` lead into the sampled devices."""
+    receivers = min(sample_size, n_links)
+    return (_REFERENCE_LINK if solver == "cvxpy" else _SOLVED_LINK) * n_links + _SOLVED_PAIR * receivers**2
+
+
+def steps(sample_size: int, count: int) -> int:
+    """The steps of a plan and of its answer, but for the transfers."""
+    return count * (_SAMPLED_STEP * sample_size + _STEP)
+
+
+def transfers(count: int) -> int:
+    """Transfers in an answer."""
+    return _TRANSFER * count
+
+
+def dense_matrices(n_devices: int, count: int) -> int:
+    """N×N matrices of numbers in an answer."""
+    return _CELL * n_devices**2 * count
+
+
+def training_network(n_devices: int, n_links: int) -> int:
+    """A network as it is handed to workers: five numbers for a device, four for a link."""
+    return _TRAINED * (5 * n_devices + 4 * n_links)
