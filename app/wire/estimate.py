@@ -1,7 +1,7 @@
 """How much memory a request is about to need, in bytes, from counts that are known before it needs it (ADR 0045).
 
-Each factor is an upper bound measured on one process, with what it covers beside it; `tests/app/wire/test_estimate.py`
-holds them to real processes.
+Each factor is an upper bound measured on one process, with what it covers beside it. `tests/app/wire/test_budget.py`
+holds hostile bodies to the growth of a real process.
 """
 
 from dataclasses import dataclass
