@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.chaos import scenarios
 from benchmarks.chaos.report import row, table
 from benchmarks.chaos.scenario import run_scenario
+from benchmarks.chaos.site import Site
 from benchmarks.machine import describe
 
 
@@ -28,9 +29,11 @@ def main() -> int:
         parser.error(f"no such scenario: {', '.join(sorted(unknown))}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     print(describe("fastapi", "uvicorn"))
+    code = chosen.against.resolve()
+    Site(code, Path()).compile()
     found = []
     for name in chosen.names or scenarios.ALL:
-        found.append(run_scenario(scenarios.ALL[name], chosen.against.resolve()))
+        found.append(run_scenario(scenarios.ALL[name], code))
         print(row(found[-1]), flush=True)
     before = json.loads(chosen.before.read_text().splitlines()[-1]) if chosen.before else {}
     print(table(found, before), flush=True)

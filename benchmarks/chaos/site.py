@@ -76,6 +76,11 @@ class Site:
         environment = self._variables(settings)
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
+    def compile(self) -> None:
+        """Compile the kernels of this checkout, once: a server that starts does it otherwise, and may take minutes."""
+        command = [sys.executable, "-P", "-m", "sampler.warm_up"]
+        subprocess.run(command, env=self._variables({}), check=True, stdout=subprocess.DEVNULL)
+
     def start(self, url: str, **settings: str) -> Service:
         """Start `fedsift serve`; it is not waited for."""
         port = free_port()

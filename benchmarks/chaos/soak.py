@@ -46,6 +46,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         site = Site(chosen.against.resolve(), folder)
+        site.compile()
         clock = _clock(folder)
         if clock is not None:
             site.environment.update(clock.environment)
