@@ -139,7 +139,9 @@ class SqliteDatabase:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # `check_same_thread` is off for `close` alone; a connection is used by its own thread.
         connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file; an older one needs a VACUUM
+        if not connection.execute("PRAGMA page_count").fetchone()[0]:
+            # Only a new file takes it. An older one needs a VACUUM, and would wait here for its write lock.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")

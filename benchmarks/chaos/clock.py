@@ -14,6 +14,12 @@ _LIBRARIES = (
 )
 
 
+# Python sleeps until a time of the monotonic clock, and libfaketime then refuses to sleep at all.
+_SLEEP = """import threading, time
+time.sleep = lambda seconds: threading.Event().wait(seconds) and None
+"""
+
+
 @dataclass(frozen=True)
 class Clock:
     """The file that has the offset; processes read it at every look at the clock."""
@@ -50,4 +56,5 @@ def stepped_clock(folder: Path) -> Clock:
         raise NotRunError("needs libfaketime (Debian: apt-get install faketime)")
     clock = Clock(library, folder / "clock")
     clock.step_to(0)
+    (folder / "sitecustomize.py").write_text(_SLEEP)
     return clock

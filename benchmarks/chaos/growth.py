@@ -83,7 +83,7 @@ def _network(n: int) -> dict[str, object]:
 
 def _post(service: Service, path: str, body: dict[str, object]) -> list[int]:
     with service.client() as client:
-        return [client.post(path, json=body).status_code for _ in range(60)]
+        return [client.post(path, json=body).status_code for _ in range(120)]
 
 
 def _fill(file: Path) -> None:

@@ -114,7 +114,7 @@ class Site:
 
     def _variables(self, settings: dict[str, str]) -> dict[str, str]:
         given = {f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}
-        return {**os.environ, "PYTHONPATH": str(self.code), **self.environment, **given}
+        return {**os.environ, "PYTHONPATH": f"{self.code}:{self.folder}", **self.environment, **given}
 
 
 def end(service: Service) -> None:

@@ -54,6 +54,17 @@ def test_a_writer_keeps_no_reader_waiting(tmp_path: Path) -> None:
     other.close()
 
 
+def test_a_file_with_tables_is_opened_while_another_process_writes(tmp_path: Path) -> None:
+    first, second = (SqliteDatabase(tmp_path / "fedsift.db", 0.05) for _ in range(2))
+    with first.write() as t:
+        t.change("CREATE TABLE numbers (n INTEGER)")
+    with first.write(), second.read() as t:
+        assert t.rows("SELECT * FROM numbers") == []
+        assert t.rows("PRAGMA auto_vacuum") == [(2,)]
+    first.close()
+    second.close()
+
+
 def test_a_path_that_is_no_file_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError), SqliteDatabase(tmp_path).read():
         pass
