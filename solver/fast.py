@@ -7,27 +7,39 @@ from time import perf_counter
 
 import numpy as np
 
-from solver.arrays import FloatArray
-from solver.kernels.finish import finish, finish_clean
-from solver.kernels.interior_point import iterate
-from solver.kernels.layout import Packed, Step
-from solver.kernels.prepare import prepare
-from solver.kernels.starting_point import starting_point
-from solver.kernels.step import attempt_full, solve_step, target_gap
-from solver.packing import joined, solve_together, starts
-from solver.problem import StepProblem, room_for
+from solver.arrays import ByteArray, IntArray
+from solver.kernels.clock import deadline_in
+from solver.kernels.horizon import carry, solve_packed
+from solver.kernels.layout import Answer, Course, Effort, Moving, Packed
+from solver.kernels.step import solve_step
+from solver.packing import Part, answer_at, new_course, pack, problem_at
+from solver.problem import StepProblem
 from solver.reference import MISSING, is_installed, solve_reference
-from solver.solution import Status, StepSolution, certified, status_of
+from solver.solution import OPTIMALITY_GAP, Status, StepSolution, status_of
 from solver.validation import as_number, frozen
 
-__all__ = ["MAX_ITERATIONS", "TOLERANCE", "solve_fast", "solve_many"]
+__all__ = ["MAX_ITERATIONS", "TOLERANCE", "effort_for", "solve_fast", "solve_horizons", "solve_many", "time_left"]
 
 # The relative gap to stop at: a hundred times stricter than what may be called optimal.
 TOLERANCE = 1e-8
 MAX_ITERATIONS = 200
 
-# Between two looks at the clock the kernel does about this many links × iterations, and at least one iteration.
-_LINK_ITERATIONS = 100_000
+_NEVER = np.zeros(1, np.uint8)
+
+
+def effort_for(tolerance: float, time_limit: float | None = None, cancel: ByteArray | None = None) -> Effort:
+    """How far the kernels iterate: to this relative gap, for so many seconds, until another thread sets cancel[0]."""
+    # The last steps of a plan may start after its time limit: then they get no time.
+    seconds = None if time_limit is None else as_number(max(time_limit, 0.0), "time_limit")
+    tolerance = as_number(tolerance, "tolerance", strict=True)
+    # Within a time limit there is no time for a second opinion.
+    proof = max(tolerance, OPTIMALITY_GAP) if seconds is None else np.inf
+    return Effort(tolerance, MAX_ITERATIONS, proof, deadline_in(seconds), _NEVER if cancel is None else cancel)
+
+
+def time_left(effort: Effort) -> float | None:
+    """Seconds until the deadline; None if there is none."""
+    return None if np.isinf(effort.deadline) else effort.deadline - deadline_in(0.0)
 
 
 def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit: float | None = None) -> StepSolution:
@@ -37,30 +49,12 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
     is given, the reference solver solves the step too, and the better answer is returned with the better bound.
     """
     start = perf_counter()
-    tolerance = as_number(tolerance, "tolerance", strict=True)
-    if not problem.is_plain:
-        # The kernels know neither limits nor prices yet.
-        return solve_reference(problem, time_limit=time_limit)
-    fractions = np.empty(problem.n_links)
-    received = np.empty(problem.n_receivers)
-    prices = np.empty(problem.n_receivers)
-    if time_limit is not None:
-        # The last steps of a plan may start after its time limit: their own limit is zero.
-        deadline = start + as_number(max(time_limit, 0.0), "time_limit")
-        iterations, in_time = _solve_within(problem.arrays, tolerance, deadline, fractions, received, prices)
-        seconds = perf_counter() - start
-        return certified(problem, fractions, prices, iterations=iterations, seconds=seconds, out_of_time=not in_time)
-    figures = solve_step(
-        problem.arrays,
-        frozen(problem.receive_capacity),
-        frozen(problem.data_ceiling),
-        tolerance,
-        MAX_ITERATIONS,
-        fractions,
-        received,
-        prices,
-    )
-    return _checked(problem, fractions, prices, received, figures, perf_counter() - start, tolerance)
+    effort = effort_for(tolerance, time_limit)
+    n_receivers = problem.n_receivers
+    answer = Answer(np.empty(problem.n_links), np.empty(n_receivers), np.empty(n_receivers), np.empty(7))
+    solve_step(problem.arrays, frozen(problem.receive_capacity), frozen(problem.data_ceiling), effort, answer)
+    solution = _solution(problem, answer, perf_counter() - start)
+    return solution if time_limit is not None else _checked(solution, effort.tolerance)
 
 
 def _second_opinion(answer: StepSolution) -> StepSolution:
@@ -84,67 +78,74 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
     if not problems:
         return []
     start = perf_counter()
-    tolerance = as_number(tolerance, "tolerance", strict=True)
-    receive = joined([problem.receive_capacity for problem in problems])
-    ceiling = joined([problem.data_ceiling for problem in problems])
-    data = joined([problem.data for problem in problems])
-    columns = Step(
-        joined([problem.offsets for problem in problems]),
-        joined([problem.receiver for problem in problems]),
-        joined([problem.useful for problem in problems]),
-        joined([problem.cost for problem in problems]),
-        joined([problem.budget for problem in problems]),
-        frozen(room_for(receive, ceiling, data)),
-        data,
-        0.0,
-        0.0,
-        0.0,
-    )
-    packed = Packed(
-        starts([problem.n_senders for problem in problems]),
-        starts([problem.n_links for problem in problems]),
-        starts([problem.n_receivers for problem in problems]),
-        columns,
-        np.array([problem.unsampled_data for problem in problems]),
-        np.array([problem.gradient_norm for problem in problems]),
-        np.array([problem.gradient_noise for problem in problems]),
-        receive,
-        ceiling,
-    )
-    answers = solve_together(packed, tolerance, MAX_ITERATIONS)
-    links, receivers = packed.links, packed.receivers
+    effort = effort_for(tolerance)
+    parts = [
+        Part(
+            problem.offsets,
+            problem.receiver,
+            problem.useful,
+            problem.cost,
+            problem.budget,
+            problem.receive_capacity,
+            problem.data_ceiling,
+            problem.data,
+            problem.unsampled_data,
+            problem.gradient_noise,
+            np.ones(problem.n_links),
+        )
+        for problem in problems
+    ]
+    packed, moving = pack(parts, np.array([[problem.gradient_norm for problem in problems]]))
+    course = new_course(packed)
+    # The answers are judged below, one by one.
+    solve_packed(packed, moving, effort._replace(proof=np.inf), course, np.zeros(len(problems), np.int64))
     seconds = (perf_counter() - start) / len(problems)
     return [
-        _checked(
-            problem,
-            answers.phi[links[j] : links[j + 1]],
-            answers.mu[receivers[j] : receivers[j + 1]],
-            answers.R[receivers[j] : receivers[j + 1]],
-            answers.figures[j].tolist(),
-            seconds,
-            tolerance,
-        )
+        _checked(_solution(problem, answer_at(packed, course, 0, j), seconds), effort.tolerance)
         for j, problem in enumerate(problems)
     ]
 
 
-def _checked(
-    problem: StepProblem,
-    fractions: FloatArray,
-    prices: FloatArray,
-    received: FloatArray,
-    figures: Sequence[float],
-    seconds: float,
-    tolerance: float,
-) -> StepSolution:
-    """The kernel's answer with its certificate; if that misses both tolerance and optimality, with a second opinion."""
-    iterations, sampling, statistical, gap, violation = figures
-    status = status_of(gap, sampling + statistical, violation)
-    answer = StepSolution(
+def solve_horizons(packed: Packed, moving: Moving, effort: Effort) -> tuple[Course, IntArray]:
+    """Solve horizons step after step in compiled code; returns the course, and how many steps of each were solved.
+
+    These are all of them, unless the work was cancelled. At a step without a proof the reference solver is asked too,
+    as in `solve_fast`. `moving` ends as the state after the last step.
+    """
+    n_steps, n_parts = packed.G.shape
+    course = new_course(packed)
+    done = np.zeros(n_parts, np.int64)
+    while True:
+        solve_packed(packed, moving, effort, course, done)
+        if effort.cancel[0] or done.min() == n_steps:
+            return course, done
+        for j in np.flatnonzero(done < n_steps).tolist():
+            t = int(done[j])
+            answer = answer_at(packed, course, t, j)
+            better = _second_opinion(_solution(problem_at(packed, t, j), answer, 0.0))
+            answer.phi[:], answer.R[:], answer.mu[:] = better.fractions, better.received, better.receiver_prices
+            answer.figures[:] = (
+                better.iterations,
+                better.sampling_term,
+                better.statistical_term,
+                better.price_term,
+                better.gap,
+                better.max_violation,
+                True,
+            )
+            carry(packed, moving, course, t, j)
+            done[j] = t + 1
+
+
+def _solution(problem: StepProblem, answer: Answer, seconds: float) -> StepSolution:
+    """The kernel's answer with its certificate."""
+    iterations, sampling, statistical, price, gap, violation, in_time = answer.figures.tolist()
+    status = status_of(gap, sampling + statistical + price, violation, out_of_time=not in_time)
+    return StepSolution(
         problem,
-        fractions,
-        prices,
-        received,
+        answer.phi,
+        answer.mu,
+        answer.R,
         sampling,
         statistical,
         gap,
@@ -152,38 +153,11 @@ def _checked(
         status,
         int(iterations),
         seconds,
+        price,
     )
-    satisfied = status is Status.OPTIMAL or gap <= tolerance * answer.objective
+
+
+def _checked(answer: StepSolution, tolerance: float) -> StepSolution:
+    """The answer; if its certificate misses both tolerance and optimality, with a second opinion."""
+    satisfied = answer.status is Status.OPTIMAL or answer.gap <= tolerance * answer.objective
     return answer if satisfied else _second_opinion(answer)
-
-
-def _solve_within(
-    step: Step,
-    tolerance: float,
-    deadline: float,
-    phi: FloatArray,
-    R: FloatArray,
-    mu: FloatArray,
-) -> tuple[int, bool]:
-    """`solve_step`, looking at the clock every few iterations; returns (iterations, whether it was in time)."""
-    mu[:] = 0.0
-    found, reduced = prepare(step)
-    n_links = reduced.u.size
-    s = np.empty(n_links)
-    if n_links == 0 or attempt_full(reduced, s):
-        finish(step, found, reduced, s, mu, phi, R)
-        return 0, True
-    point = starting_point(step, reduced)
-    s[:] = point.s
-    target = target_gap(step, reduced, tolerance)
-    portion = max(1, _LINK_ITERATIONS // n_links)
-    progress = np.array([np.inf, 0.0])
-    done, more = 0, True
-    while more and done < MAX_ITERATIONS:
-        if perf_counter() >= deadline:
-            finish(step, found, reduced, s, mu, phi, R)
-            return done, False
-        iterations, more = iterate(step, reduced, point, target, portion, progress, s, mu)
-        done += iterations
-    finish_clean(step, found, reduced, point, s, target, mu, phi, R)
-    return done, True

@@ -10,19 +10,22 @@ receive. If a step ignored a later drop of P_i/p_i, that later step would be inf
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from solver.arrays import FloatArray
+from solver.arrays import ByteArray, FloatArray
+from solver.course import course_steps
 from solver.eligibility import ROUNDING, Obstacle, data_ceiling, obstacles
 from solver.errors import InvalidInputError
-from solver.fast import TOLERANCE, solve_fast
+from solver.fast import TOLERANCE, effort_for, solve_fast, solve_horizons, time_left
 from solver.gradient import GradientModel
 from solver.horizon_bound import PlannedSegment, horizon_bound
+from solver.kernels.layout import Effort
 from solver.network import Network
 from solver.offloading import offload_greedily, offload_nothing, offload_randomly
+from solver.packing import pack, part_of
 from solver.plan import Plan, StepPlan
 from solver.problem import StepProblem
 from solver.reference import require_installed, solve_reference
@@ -40,6 +43,9 @@ TRANSFERS = tuple(kind.value for kind in Transfer)
 
 # Without a horizon, steps look ahead to every change of the schedule.
 _FOR_EVER = 2**62
+
+# The most links × steps of one compiled call: 16 MB of fractions.
+_COURSE = 2_000_000
 
 Solve = Callable[[StepProblem, float | None], StepSolution]
 
@@ -93,13 +99,15 @@ def advance(
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
+    cancel: ByteArray | None = None,
 ) -> Period:
     """Plan the next steps, one for each gradient norm.
 
     Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
     last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS`, see
     `solver.transfer`. `time_limit` (seconds) holds for all steps together; the steps after it get what the solver finds
-    without an iteration.
+    without an iteration. Another thread may set `cancel[0]` while the fast solver works; then the period ends with the
+    last step that is done.
 
     Raises:
         InvalidInputError: an unknown method, a set that does not fit the network, or a number out of range.
@@ -109,8 +117,8 @@ def advance(
     norms = as_column(gradient_norms, "gradient_norms")
     noise = as_number(gradient_noise, "gradient_noise")
     kind = _transfer(transfer)
-    solve = _solver(method, generator, as_number(tolerance, "tolerance", strict=True))
-    deadline = None if time_limit is None else perf_counter() + as_number(time_limit, "time_limit")
+    effort = effort_for(tolerance, time_limit, cancel)
+    solve = None if method == "fast" else _solver(method, generator)
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
     end = state.step + norms.size
     look_ahead = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=end)
@@ -121,26 +129,67 @@ def advance(
     begin = state
     steps: list[StepPlan] = []
     segments: list[PlannedSegment] = []
-    while state.step < end:
+    while state.step < end and not effort.cancel[0]:
         conditions = schedule.segment_at(state.step + 1)
         last = end if conditions.last is None else min(conditions.last, end)
         subgraph = Subgraph.of(conditions.network, state.sampled)
+        # A course has a number for each link and step, so those of many links are planned in parts.
+        last = min(last, state.step + max(_COURSE // max(subgraph.source.size, 1), 1))
         # The ceiling of a step is the lowest from that step on, so it is constant within a segment.
         ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
-        unsent = state.unsent_along(subgraph)
-        held = state.data
-        shares: list[FloatArray] = []
-        for t in range(state.step + 1, last + 1):
-            columns = _columns(subgraph, kind, held, unsent, ceiling, float(norms[len(steps)]), noise)
-            remaining = None if deadline is None else deadline - perf_counter()
-            answer = solve(StepProblem.trusted(**columns), remaining)
-            shares.append(kind.share(unsent, answer.fractions))
-            unsent = kind.left(unsent, answer.fractions)
-            held = held + answer.received
-            steps.append(_step_plan(t, subgraph, answer, held))
-        segments.append(_planned_segment(begin, subgraph, ceiling, shares, steps[-len(shares) :]))
-        state = state.after(last, held, subgraph, unsent)
+        segment = _Segment(subgraph, kind, ceiling, norms[len(steps) : len(steps) + last - state.step], noise)
+        done = segment.in_one_call(state, effort) if solve is None else segment.one_by_one(state, solve, effort)
+        steps += done.steps
+        state = done.state
+        if done.steps:
+            segments.append(_planned_segment(begin, subgraph, ceiling, done.shares, done.steps))
     return Period(tuple(steps), state, horizon_bound(segments, begin.data, noise) if segments else None)
+
+
+class _Done(NamedTuple):
+    """The steps of a segment, the state after them, and (steps, links) the share that arrives for the first time."""
+
+    steps: list[StepPlan]
+    state: HorizonState
+    shares: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Segment:
+    """Steps under the same conditions, one for each gradient norm."""
+
+    subgraph: Subgraph
+    kind: Transfer
+    ceiling: FloatArray
+    norms: FloatArray
+    noise: float
+
+    def in_one_call(self, state: HorizonState, effort: Effort) -> _Done:
+        """By the fast solver, in compiled code."""
+        subgraph = self.subgraph
+        part = part_of(subgraph, state.data, self.ceiling, self.noise, state.unsent_along(subgraph))
+        packed, moving = pack([part], self.norms[:, None], once=self.kind is Transfer.SEND_ONCE)
+        course, done = solve_horizons(packed, moving, effort)
+        last = state.step + int(done[0])
+        steps = course_steps(state.step + 1, last, subgraph, course, self.norms)
+        useful = course.useful[: len(steps)]
+        shares = np.divide(useful, subgraph.fresh, out=np.zeros_like(useful), where=subgraph.fresh > 0)
+        return _Done(steps, state.after(last, moving.data, subgraph, moving.unsent), shares)
+
+    def one_by_one(self, state: HorizonState, solve: Solve, effort: Effort) -> _Done:
+        """By another solver."""
+        unsent = state.unsent_along(self.subgraph)
+        held = state.data
+        steps, shares = [], []
+        for t, norm in enumerate(self.norms.tolist(), start=state.step + 1):
+            columns = _columns(self.subgraph, self.kind, held, unsent, self.ceiling, norm, self.noise)
+            answer = solve(StepProblem.trusted(**columns), time_left(effort))
+            shares.append(self.kind.share(unsent, answer.fractions))
+            unsent = self.kind.left(unsent, answer.fractions)
+            held = held + answer.received
+            steps.append(_step_plan(t, self.subgraph, answer, held))
+        last = state.step + len(steps)
+        return _Done(steps, state.after(last, held, self.subgraph, unsent), np.array(shares))
 
 
 def plan_offloading(
@@ -199,14 +248,14 @@ def _transfer(name: str) -> Transfer:
 
 
 def _planned_segment(
-    begin: HorizonState, subgraph: Subgraph, ceiling: FloatArray, shares: list[FloatArray], steps: list[StepPlan]
+    begin: HorizonState, subgraph: Subgraph, ceiling: FloatArray, shares: FloatArray, steps: list[StepPlan]
 ) -> PlannedSegment:
     """What the bound on the whole horizon needs of these steps; `begin` is the state before the first of all."""
     return PlannedSegment(
         subgraph,
         ceiling,
         begin.unsent_along(subgraph),
-        np.array(shares),
+        shares,
         np.array([step.gradient_norm for step in steps]),
         np.array([step.received for step in steps]),
         np.array([step.receiver_prices for step in steps]),
@@ -241,9 +290,8 @@ def _columns(
     }
 
 
-def _solver(method: str, generator: np.random.Generator | None, tolerance: float) -> Solve:
-    if method == "fast":
-        return lambda problem, remaining: solve_fast(problem, tolerance=tolerance, time_limit=remaining)
+def _solver(method: str, generator: np.random.Generator | None) -> Solve:
+    """What solves the steps one by one; the fast solver has all of them in one call instead."""
     if method == "cvxpy":
         require_installed()
         # Without time left the fast solver still finds more than nothing.

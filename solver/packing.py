@@ -1,33 +1,138 @@
-"""Steps laid end to end, for the kernel that solves many of them in one call."""
+"""Horizons laid end to end, for the kernel that solves many of them, or one, in one call."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solver.arrays import FloatArray, IntArray
-from solver.kernels.layout import Answers, Packed
-from solver.kernels.step import solve_packed
+from solver.kernels.layout import Answer, Course, Moving, Packed, Step
+from solver.problem import NO_LINKS, StepProblem
+from solver.subgraph import Subgraph
 from solver.validation import frozen
 
-__all__ = ["joined", "solve_together", "starts"]
-
-Column = TypeVar("Column", FloatArray, IntArray)
+__all__ = ["Part", "answer_at", "new_course", "pack", "part_of", "problem_at"]
 
 
-def joined(columns: Sequence[Column]) -> Column:
-    """The columns of all steps as one array; read-only, since numba would compile each mixture anew."""
-    return frozen(np.concatenate(columns))
+class Part(NamedTuple):
+    """One horizon's columns, named as in `solver.problem.StepProblem`; `fresh` is `useful` before any offloading."""
+
+    offsets: IntArray
+    receiver: IntArray
+    fresh: FloatArray
+    cost: FloatArray
+    budget: FloatArray
+    receive_capacity: FloatArray
+    data_ceiling: FloatArray
+    data: FloatArray
+    unsampled_data: float
+    gradient_noise: float
+    unsent: FloatArray
+    price: FloatArray = NO_LINKS
 
 
-def starts(sizes: Sequence[int]) -> IntArray:
-    """Where each step's part begins, and where the last one ends."""
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))
+def part_of(subgraph: Subgraph, data: FloatArray, ceiling: FloatArray, noise: float, unsent: FloatArray) -> Part:
+    """The horizon of the sampled devices of a subgraph, from a state on."""
+    return Part(
+        subgraph.offsets,
+        subgraph.receiver,
+        subgraph.fresh,
+        subgraph.cost,
+        subgraph.budget,
+        subgraph.network.devices.receive_capacity[subgraph.sampled],
+        ceiling,
+        data,
+        subgraph.unsampled_data,
+        noise,
+        unsent,
+    )
 
 
-def solve_together(packed: Packed, tolerance: float, max_iterations: int) -> Answers:
-    """Solve the steps in one compiled call."""
+def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = False) -> tuple[Packed, Moving]:
+    """Lay horizons end to end, before their first step; `gradient_norms` has one row a step and one column a part."""
+    data = _joined([part.data for part in parts]).copy()
+    unsent = _joined([part.unsent for part in parts]).copy()
+    moving = Moving(np.empty_like(unsent), np.empty_like(data), data, np.empty_like(data), unsent)
+    columns = Step(
+        frozen(_joined([part.offsets for part in parts])),
+        frozen(_joined([part.receiver for part in parts])),
+        frozen(moving.a),
+        frozen(_joined([part.cost for part in parts])),
+        frozen(_joined([part.budget for part in parts])),
+        frozen(moving.cap),
+        frozen(moving.data),
+        0.0,
+        0.0,
+        0.0,
+        frozen(moving.unsent) if once else NO_LINKS,
+        frozen(_joined([part.price for part in parts])),
+    )
+    packed = Packed(
+        _starts([part.budget.size for part in parts]),
+        _starts([part.fresh.size for part in parts]),
+        _starts([part.data.size for part in parts]),
+        columns,
+        np.array([part.unsampled_data for part in parts]),
+        gradient_norms,
+        np.array([part.gradient_noise for part in parts]),
+        frozen(_joined([part.receive_capacity for part in parts])),
+        frozen(_joined([part.data_ceiling for part in parts])),
+        frozen(moving.highest),
+        frozen(_joined([part.fresh for part in parts])),
+        once,
+    )
+    return packed, moving
+
+
+def new_course(packed: Packed) -> Course:
+    """Room for the answers."""
+    n_steps, n_parts = packed.G.shape
     n_links, n_receivers = packed.links[-1], packed.receivers[-1]
-    answers = Answers(np.empty(n_links), np.empty(n_receivers), np.empty(n_receivers), np.empty((packed.G.size, 5)))
-    solve_packed(packed, tolerance, max_iterations, answers)
-    return answers
+    steps = Answer(
+        np.empty((n_steps, n_links)),
+        np.empty((n_steps, n_receivers)),
+        np.empty((n_steps, n_receivers)),
+        np.empty((n_steps, n_parts, 7)),
+    )
+    return Course(steps, np.empty((n_steps, n_links)), np.empty((n_steps, n_receivers)))
+
+
+def answer_at(packed: Packed, course: Course, t: int, j: int) -> Answer:
+    """The answer to step t of part j; its arrays are views."""
+    links = slice(packed.links[j], packed.links[j + 1])
+    receivers = slice(packed.receivers[j], packed.receivers[j + 1])
+    steps = course.steps
+    return Answer(steps.phi[t, links], steps.R[t, receivers], steps.mu[t, receivers], steps.figures[t, j])
+
+
+def problem_at(packed: Packed, t: int, j: int) -> StepProblem:
+    """Step t of part j as a problem of its own, if that is the step that `packed.columns` show."""
+    columns = packed.columns
+    senders = slice(packed.senders[j], packed.senders[j + 1])
+    links = slice(packed.links[j], packed.links[j + 1])
+    receivers = slice(packed.receivers[j], packed.receivers[j + 1])
+    return StepProblem(
+        offsets=columns.offsets[senders.start + j : senders.stop + j + 1],
+        receiver=columns.receiver[links],
+        useful=columns.a[links].copy(),
+        cost=columns.psi[links],
+        budget=columns.B[senders],
+        receive_capacity=packed.theta[receivers],
+        data_ceiling=packed.highest[receivers].copy(),
+        data=columns.data[receivers].copy(),
+        unsampled_data=float(packed.D_hat[j]),
+        gradient_norm=float(packed.G[t, j]),
+        gradient_noise=float(packed.gamma[j]),
+        limit=columns.limit[links].copy() if columns.limit.size else None,
+        price=columns.price[links] if columns.price.size else None,
+    )
+
+
+def _joined(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+
+def _starts(sizes: Sequence[int]) -> IntArray:
+    """Where each part begins, and where the last one ends."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))

@@ -17,8 +17,10 @@ from solver.errors import InvalidInputError
 from solver.kernels.layout import Step
 from solver.validation import as_column, as_indices, as_number, frozen, reject_first
 
-__all__ = ["StepProblem", "room_for"]
+__all__ = ["NO_LINKS", "StepProblem", "room_for"]
 
+# A column for the kernels that the step does not have.
+NO_LINKS = frozen(np.empty(0))
 
 _NO_CEILING = np.finfo(np.float64).max
 
@@ -164,6 +166,8 @@ class StepProblem:
             self.unsampled_data,
             self.gradient_norm,
             self.gradient_noise,
+            NO_LINKS if self.limit is None else frozen(self.limit),
+            NO_LINKS if self.price is None else frozen(self.price),
         )
 
     def columns(self) -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """Solutions with a certificate: objective, gap and violation are recomputed from the problem."""
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.certificate import limit_violation, priced_gap
 from solver.kernels.certificate import certify
 from solver.problem import StepProblem
 from solver.validation import frozen
@@ -106,12 +104,7 @@ def certified(
         receiver_prices,
         received,
     )
-    price = 0.0
-    if not problem.is_plain:
-        price = float(problem.link_price @ fractions)
-        violation = max(violation, limit_violation(problem, fractions))
-        gap = priced_gap(problem, fractions, receiver_prices, received)
-        gap = max(gap, 0.0) if violation <= FEASIBILITY else math.inf
+    price = float(problem.link_price @ fractions)
     return StepSolution(
         problem,
         fractions,

@@ -8,6 +8,9 @@ separates by sender: sender k with data share 1 and budget B_k can earn at most
     e_k = min_{z2 ≥ 0}  B_k z2 + max_l (v_l a_l − ψ_l z2)₊ .
 
 Then f(R̂) − gᵀR̂ − μᵀcap − Σ_k e_k is a lower bound for every choice of μ ≥ 0.
+
+If links have prices, the objective has Σ_l price_l Φ_l too, and link l is worth v_l a_l − price_l. If they have limits,
+e_k is smaller (`solver.kernels.knapsack`).
 """
 
 import math
@@ -16,10 +19,11 @@ import numpy as np
 
 from solver.arrays import FloatArray
 from solver.kernels.compile import compiled
+from solver.kernels.knapsack import all_earnings
 from solver.kernels.layout import Step
 from solver.kernels.objective import gradient, terms
 
-__all__ = ["certify", "lower_bound_gap", "measure", "sender_earnings"]
+__all__ = ["certify", "lower_bound_gap", "measure", "paid", "sender_earnings"]
 
 
 @compiled
@@ -57,8 +61,11 @@ def sender_earnings(first: int, last: int, value: FloatArray, psi: FloatArray, B
 
 
 @compiled
-def lower_bound_gap(step: Step, R: FloatArray, g: FloatArray, mu: FloatArray) -> float:
-    """How far f(R̂) can lie above the optimum: gᵀR̂ + μᵀcap + Σ_k e_k (never negative for a feasible R̂)."""
+def lower_bound_gap(step: Step, phi: FloatArray, R: FloatArray, g: FloatArray, mu: FloatArray) -> float:
+    """How far the objective can lie above the optimum: gᵀR̂ + priceᵀΦ̂ + μᵀcap + Σ_k e_k.
+
+    It is never negative for a feasible Φ̂.
+    """
     cap = step.cap
     v = np.empty(cap.size)
     gap = 0.0
@@ -70,9 +77,23 @@ def lower_bound_gap(step: Step, R: FloatArray, g: FloatArray, mu: FloatArray) ->
     value = np.empty(step.a.size)
     for l in range(value.size):
         value[l] = v[step.receiver[l]] * step.a[l]
+    if step.price.size > 0:
+        gap += paid(step, phi)
+        value -= step.price
+    if step.limit.size > 0:
+        return gap + all_earnings(step.offsets, value, step.psi, step.B, step.limit)
     for k in range(step.B.size):
         gap += sender_earnings(step.offsets[k], step.offsets[k + 1], value, step.psi, step.B[k])
     return gap
+
+
+@compiled
+def paid(step: Step, phi: FloatArray) -> float:
+    """The prices of all links together; 0 if they have none."""
+    total = 0.0
+    for l in range(step.price.size):
+        total += step.price[l] * phi[l]
+    return total
 
 
 @compiled
@@ -82,7 +103,8 @@ def measure(
     """Recompute R, the objective's terms (a) and (b) and the worst violation from the step's own constraints.
 
     The violation is the worst relative breach of eqs. (9)–(12) and (17). Each is measured against its own right-hand
-    side; where that is zero, against the largest cost (budgets) or the data held (receive capacity).
+    side; where that is zero, against the largest cost (budgets) or the data held (receive capacity). That of a limit is
+    a share of the sender's data.
     """
     B, data = step.B, step.data
     worst = 0.0
@@ -93,6 +115,8 @@ def measure(
         dearest = 0.0
         for l in range(step.offsets[k], step.offsets[k + 1]):
             worst = max(worst, -phi[l])
+            if step.limit.size > 0:
+                worst = max(worst, phi[l] - step.limit[l])
             share += phi[l]
             spent += step.psi[l] * phi[l]
             dearest = max(dearest, step.psi[l])
@@ -121,6 +145,6 @@ def certify(
     sampling, statistical, worst = measure(step, theta, ceiling, phi, R)
     g = np.empty(R.size)
     gradient(step.data + R, step.D_hat, step.G, step.gamma, g)
-    gap = lower_bound_gap(step, R, g, mu)
+    gap = lower_bound_gap(step, phi, R, g, mu)
     # An answer that breaks a constraint, or a gap that is not a number, proves nothing: then the gap is infinite.
     return sampling, statistical, max(gap, 0.0) if gap < math.inf and worst <= 1e-8 else math.inf, worst

@@ -61,6 +61,8 @@ def _use_rest(step: Step, role: IntArray, R: FloatArray, phi: FloatArray) -> Non
             if role[l] == SHARED and phi[l] > 0.0 and share > 0.0:
                 i = step.receiver[l]
                 more = min(share, left[i] / a[l])
+                if step.limit.size > 0:
+                    more = min(more, step.limit[l] - phi[l])
                 if psi[l] > 0.0:
                     more = min(more, max(budget, 0.0) / psi[l])
                 phi[l] += more
@@ -80,7 +82,8 @@ def finish(
     objective = _fractions(step, found, reduced, s, phi)
     # Rounding may have left the iterate a little outside the constraints.
     shrink_to_fit(step, phi, R)
-    _use_rest(step, found.role, R, phi)
+    if step.price.size == 0:
+        _use_rest(step, found.role, R, phi)
     R[:] = 0.0
     for l in range(phi.size):
         R[step.receiver[l]] += step.a[l] * phi[l]
@@ -90,11 +93,13 @@ def finish(
         # Where the room was cut down to what could arrive, the cap itself has no price.
         if not found.full[i] and reduced.room[i] < step.cap[i] - found.free[i]:
             mu[i] = 0.0
-    return _best_gap(step, found.full, R, g, mu, 1e-10 * objective / R.size)
+    return _best_gap(step, found.full, phi, R, g, mu, 1e-10 * objective / R.size)
 
 
 @compiled
-def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: FloatArray, negligible: float) -> float:
+def _best_gap(
+    step: Step, full: BoolArray, phi: FloatArray, R: FloatArray, g: FloatArray, mu: FloatArray, negligible: float
+) -> float:
     """The smaller of the gaps that two choices of prices prove; writes the better prices to mu.
 
     One choice is mu itself, the other prices full receivers at −g_i: the iterations know their prices only to the
@@ -112,10 +117,10 @@ def _best_gap(step: Step, full: BoolArray, R: FloatArray, g: FloatArray, mu: Flo
         all_full = all_full and is_full
         none_differs = none_differs and full_price[i] == mu[i]
     gap = math.inf
-    if not all_full:
-        gap = lower_bound_gap(step, R, g, mu)
+    if not all_full or step.price.size > 0:
+        gap = lower_bound_gap(step, phi, R, g, mu)
     if not none_differs or all_full:
-        other = lower_bound_gap(step, R, g, full_price)
+        other = lower_bound_gap(step, phi, R, g, full_price)
         if other < gap:
             gap = other
             mu[:] = full_price

@@ -18,6 +18,12 @@ With p = W dR the step is ds = M⁻¹(rhs − Uᵀp), and (I + WK) p = W b for b
 V = diag(√ω): E = I + V K V is positive definite with smallest eigenvalue ≥ 1, and the rank-one part of W is
 put back by one more solve (`newton.py`).
 
+If links have limits, there is s ≤ top too. Its slack t = top − s and multiplier y add y/t to the diagonal of M and
+−τ_t/t to the right side. If links have prices, π_l·s_l is part of the objective, and the right side has −π_l.
+
+The barrier weighs receivers by their links. With equal weights the central path would keep all products equal, and a
+cap that sums up 20,000 links would be 20,000 times closer to binding than they are. Steps were then cut short at caps.
+
 Links are laid out by groups of senders with equally many links, slot by slot: with m senders of n links, the
 j-th link of the group's k-th sender stands at `first_link + j·m + k`. So every loop over a group runs over
 contiguous numbers and is vectorised. A loop over the two or three links of one sender would not be. A row of
@@ -30,11 +36,14 @@ also at a time limit. The method is Mehrotra's predictor–corrector (SIAM J. Op
 centrality correctors (Comput. Optim. Appl. 6, 1996) while steps are short, since they reuse the factors.
 """
 
+import math
+
 import numpy as np
 
 from solver.arrays import FloatArray
+from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled, inlined
-from solver.kernels.layout import Pairs, Point, Reduced, Step
+from solver.kernels.layout import Effort, Pairs, Point, Reduced, Step
 from solver.kernels.newton import Factors, direction, factorise, new_factors, row_sums, target_rhs
 from solver.kernels.objective import curvature, gradient
 from solver.kernels.pairs import affine_target, aim, aim_back, as_pairs, move, multiply, step_lengths
@@ -42,14 +51,16 @@ from solver.kernels.pairs import affine_target, aim, aim_back, as_pairs, move, m
 __all__ = ["drop_nonbasic", "iterate"]
 
 _MAX_STALLED = 15
+# Between two looks at the clock there are about so many links × iterations.
+_WORK_BETWEEN_LOOKS = 20_000
 # Slacks above this share of their right-hand side are recomputed from s; smaller ones follow their own steps.
 _WIDE = 1e-6
 
 
 @compiled
-def _count(reduced: Reduced, n_senders: int) -> tuple[int, int]:
-    """How many complementary pairs there are, and the first sender with two rows."""
-    n_pairs = reduced.u.size + n_senders + reduced.room.size
+def _count(reduced: Reduced, n_senders: int) -> tuple[float, int]:
+    """How many complementary pairs there are, by weight, and the first sender with two rows."""
+    n_pairs = reduced.u.size + n_senders + reduced.top.size + reduced.weight.sum()
     two_from = n_senders
     for t in range(reduced.groups.shape[0]):
         if reduced.groups[t, 4] == 2:
@@ -95,25 +106,39 @@ def drop_nonbasic(reduced: Reduced, point: Point, s: FloatArray) -> None:
             for k in range(m):
                 l = l0 + j * m + k
                 charge = reduced.c[l] * point.lam[0, k0 + k] + reduced.d[l] * point.lam[1, k0 + k]
+                if reduced.pi.size > 0:
+                    charge += reduced.pi[l]
+                if reduced.top.size > 0:
+                    charge += point.y[l]
                 if s[l] < 1e-3 and point.z[l] > s[l] * charge:
                     s[l] = 0.0
 
 
 @compiled
 def _row_gap(reduced: Reduced, lam: FloatArray, v: FloatArray) -> float:
-    """Σ_k of what sender k can earn at values v: λ'_k + max_l ((v_i u_l − d_l λ'_k)/c_l)₊."""
+    """Σ_k of what sender k can earn at values v: λ'_k + max_l ((v_i u_l − π_l − d_l λ'_k)/c_l)₊.
+
+    With limits it is also at most λ'_k + λ_k + Σ_l top_l·(v_i u_l − π_l − d_l λ'_k − c_l λ_k)₊.
+    """
     groups, receiver = reduced.groups, reduced.receiver
-    u, c, d = reduced.u, reduced.c, reduced.d
+    u, c, d, pi, top = reduced.u, reduced.c, reduced.d, reduced.pi, reduced.top
     total = 0.0
     for t in range(groups.shape[0]):
         k0, m, l0, n, _ = groups[t]
         for k in range(m):
             second = lam[1, k0 + k]
+            first = lam[0, k0 + k]
             price = 0.0
+            summed = first if top.size > 0 else math.inf
             for j in range(n):
                 l = l0 + j * m + k
-                price = max(price, (v[receiver[l]] * u[l] - d[l] * second) / c[l])
-            total += price + second
+                value = v[receiver[l]] * u[l] - d[l] * second
+                if pi.size > 0:
+                    value -= pi[l]
+                price = max(price, value / c[l])
+                if top.size > 0:
+                    summed += top[l] * max(value - c[l] * first, 0.0)
+            total += min(price, summed) + second
     return total
 
 
@@ -175,6 +200,8 @@ def _newton_step(
         rho.w[1, k] = off_w[1, k] - y[1, k] / point.lam[1, k]
     for i in range(f.dR.size):
         rho.q[i] = off_q[i] - f.dR[i] / point.q[i]
+    for l in range(rho.t.size):
+        rho.t[l] = -rho.s[l] * point.s[l] / point.t[l]
 
 
 @inlined
@@ -233,6 +260,8 @@ def _gap(reduced: Reduced, point: Point, R: FloatArray, used: FloatArray, g: Flo
     for r in range(2):
         for k in range(used.shape[1]):
             gap += 2.0 * point.lam[r, k] * max(used[r, k] - 1.0, 0.0)
+    for l in range(reduced.pi.size):
+        gap += reduced.pi[l] * point.s[l]
     return gap + _row_gap(reduced, point.lam, v)
 
 
@@ -242,44 +271,46 @@ def iterate(
     reduced: Reduced,
     point: Point,
     tolerance: float,
-    max_iterations: int,
-    progress: FloatArray,
+    effort: Effort,
     best_s: FloatArray,
     best_mu: FloatArray,
 ) -> tuple[int, bool]:
-    """Iterate until the duality gap is below `tolerance` (absolute) or `max_iterations` are done.
+    """Iterate until the duality gap is below `tolerance` (absolute), or as far as the effort goes.
 
-    Moves `point` in place and keeps the best s and μ seen. `progress` is their gap and the iterations without a better
-    one, (∞, 0) at first. Returns (iterations, whether more could help); another call continues where this one stopped.
+    Moves `point` in place and keeps the best s and μ seen. Returns (iterations, whether it was in time).
     """
     n_senders, n_receivers = point.lam.shape[1], reduced.room.size
     n_pairs, two_from = _count(reduced, n_senders)
-    missing = (point.primal.size - n_senders, point.primal.size - n_senders + two_from)
+    second = n_receivers + reduced.u.size + n_senders
+    missing = (second, second + two_from)
     R, x, g, h, off_q, used, off_w = _new_vectors(n_senders, n_receivers)
     f = new_factors(reduced.u.size, n_senders, n_receivers)
     products, rho, trial_rho, own, trial_own = _new_steps(point)
-    done = 0
+    best, stalled, done, work = math.inf, 0, 0, 0
     while True:
         _compare_slacks(reduced, point, R, x, used, off_w, off_q)
         gradient(x, step.D_hat, step.G, step.gamma, g)
         gap = _gap(reduced, point, R, used, g, f.b)
-        progress[1] += 1
-        if gap < progress[0]:
-            progress[0], progress[1] = gap, 0
+        stalled += 1
+        if gap < best:
+            best, stalled = gap, 0
             best_s[:], best_mu[:] = point.s, point.mu
         # A gap that is not a number ends the loop as well.
-        unfinished = gap > tolerance and progress[1] < _MAX_STALLED
-        if not unfinished or done >= max_iterations:
-            progress[1] -= 1  # the next call looks at this iterate once more
-            return done, unfinished
+        if not (gap > tolerance and stalled < _MAX_STALLED and done < effort.max_iterations):
+            return done, True
+        if work >= _WORK_BETWEEN_LOOKS or done == 0:
+            if is_over(effort):
+                return done, False
+            work = 0
+        work += reduced.u.size
         done += 1
-        mean = multiply(point.primal, point.dual, products) / n_pairs
+        mean = multiply(point.primal, point.dual, reduced.weight, products) / n_pairs
         rank_one = curvature(x, step.D_hat, step.G, step.gamma, h)
         factorise(reduced, point, two_from, h, rank_one, f)
         own.flat[:] = 0.0
         _newton_step(reduced, point, f, g, own, off_w, off_q, two_from, rho)
         # Products far below what the tolerance needs would only lose digits.
-        target = max(affine_target(products, rho.flat, mean, n_pairs), 0.1 * tolerance / n_pairs)
+        target = max(affine_target(products, rho.flat, reduced.weight, mean, n_pairs), 0.1 * tolerance / n_pairs)
         aim(products, rho.flat, target, missing, own.flat)
         _newton_step(reduced, point, f, g, own, off_w, off_q, two_from, rho)
         primal, dual = step_lengths(rho.flat, own.flat)

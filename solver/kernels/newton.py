@@ -19,8 +19,9 @@ __all__ = ["Factors", "direction", "factorise", "new_factors", "row_sums", "targ
 class Factors(NamedTuple):
     """The results of a factorisation that the solves after it need, and scratch arrays.
 
-    `inverse` is s/z, `ai` and `bi` turn a right side into the prices of a sender's rows, E is the Cholesky factor,
-    `root` is √ω, `h_one` is (I + ΩK)⁻¹1 and `rank` holds e and 1ᵀK h. The rest is scratch.
+    `inv_z` is 1/z and `inverse` s/z, or with limits 1/(z + y·s/t) and s times that. `ai` and `bi` turn a right side
+    into the prices of a sender's rows, E is the Cholesky factor, `root` is √ω, `h_one` is (I + ΩK)⁻¹1 and `rank` holds
+    e and 1ᵀK h. The rest is scratch.
     """
 
     inv_z: FloatArray
@@ -268,9 +269,14 @@ def factorise(reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank
     Senders from `two_from` on have two rows.
     """
     n_receivers = f.omega.size
-    for l in range(point.s.size):
-        f.inv_z[l] = 1.0 / point.z[l]
-        f.inverse[l] = point.s[l] * f.inv_z[l]
+    if point.t.size > 0:
+        for l in range(point.s.size):
+            f.inv_z[l] = 1.0 / (point.z[l] + point.y[l] * point.s[l] / point.t[l])
+            f.inverse[l] = point.s[l] * f.inv_z[l]
+    else:
+        for l in range(point.s.size):
+            f.inv_z[l] = 1.0 / point.z[l]
+            f.inverse[l] = point.s[l] * f.inv_z[l]
     for l in range(point.s.size):
         f.ci[l] = reduced.c[l] * f.inverse[l]
         f.di[l] = reduced.d[l] * f.inverse[l]
@@ -353,6 +359,10 @@ def target_rhs(
         p[i] = g[i] + (own.q[i] - off_q[i]) * point.mu[i]
     for l in range(rhs.size):
         rhs[l] = own.s[l] * point.z[l] - reduced.u[l] * p[reduced.receiver[l]]
+    for l in range(reduced.pi.size):
+        rhs[l] -= reduced.pi[l]
+    for l in range(point.y.size):
+        rhs[l] -= own.t[l] * point.y[l]
     for r in range(2):
         for k in range(y.shape[1]):
             y[r, k] = (own.w[r, k] - off_w[r, k]) * point.lam[r, k]

@@ -1,10 +1,12 @@
-"""Loops over the complementary pairs of an iterate: s·z of links, w·λ of rows and q·μ of receivers.
+"""Loops over the complementary pairs of an iterate: s·z of links, w·λ of rows, q·μ of receivers and t·y of limits.
 
 Steps are relative. For a pair x·z, ρ = dx/x, and `own` is the product aimed at over the present one. The linearised
 equation x·dz + z·dx = own·x·z − x·z gives dz/z = own − 1 − ρ.
 
 All pairs lie in one flat array (`layout.Pairs`), so that a loop over them is vectorised. Senders without a second row
 leave a gap in it, from `missing[0]` to `missing[1]`. There the product and ρ stay 0, and `own` is 1.
+
+Receivers have weights: the product of such a pair is kept divided by its weight, and all of them aim at one target.
 """
 
 import numpy as np
@@ -22,31 +24,37 @@ _BACK_OFF = 0.995
 @inlined
 def as_pairs(flat: FloatArray, n_links: int, n_senders: int, n_receivers: int) -> Pairs:
     """Name the parts of a flat array."""
-    rows = flat[n_receivers + n_links :].reshape(2, n_senders)
-    return Pairs(flat, flat[n_receivers : n_receivers + n_links], rows, flat[:n_receivers])
+    end = n_receivers + n_links + 2 * n_senders
+    rows = flat[n_receivers + n_links : end].reshape(2, n_senders)
+    return Pairs(flat, flat[n_receivers : n_receivers + n_links], rows, flat[:n_receivers], flat[end:])
 
 
 @compiled
-def as_point(n_links: int, n_senders: int, n_receivers: int) -> Point:
+def as_point(n_links: int, n_senders: int, n_receivers: int, n_limits: int) -> Point:
     """Room for an iterate, with all numbers zero."""
-    block = np.zeros((2, n_receivers + n_links + 2 * n_senders))
-    primal, s, w, q = as_pairs(block[0], n_links, n_senders, n_receivers)
-    dual, z, lam, mu = as_pairs(block[1], n_links, n_senders, n_receivers)
-    return Point(primal, dual, s, z, w, lam, q, mu)
+    block = np.zeros((2, n_receivers + n_links + 2 * n_senders + n_limits))
+    primal, s, w, q, t = as_pairs(block[0], n_links, n_senders, n_receivers)
+    dual, z, lam, mu, y = as_pairs(block[1], n_links, n_senders, n_receivers)
+    return Point(primal, dual, s, z, w, lam, q, mu, t, y)
 
 
 @compiled
-def multiply(primal: FloatArray, dual: FloatArray, products: FloatArray) -> float:
-    """Write the product of each pair and return their sum; a second row that is missing adds nothing, since λ = 0."""
+def multiply(primal: FloatArray, dual: FloatArray, weight: FloatArray, products: FloatArray) -> float:
+    """Write the product of each pair over its weight, and return the sum of the products.
+
+    A second row that is missing adds nothing, since λ = 0.
+    """
     total = 0.0
     for l in range(products.size):
         products[l] = primal[l] * dual[l]
         total += products[l]
+    for i in range(weight.size):
+        products[i] /= weight[i]
     return total
 
 
 @compiled
-def affine_target(products: FloatArray, rho: FloatArray, mean: float, n_pairs: int) -> float:
+def affine_target(products: FloatArray, rho: FloatArray, weight: FloatArray, mean: float, n_pairs: float) -> float:
     """Mehrotra's target for the corrector: the mean product, times (predicted mean/mean)³ of the predictor step.
 
     The predicted mean is that of (x + α dx)(z + α' dz) with dz/z = −(1 + dx/x).
@@ -61,6 +69,9 @@ def affine_target(products: FloatArray, rho: FloatArray, mean: float, n_pairs: i
     predicted = 0.0
     for l in range(products.size):
         predicted += products[l] * (1.0 + primal * rho[l]) * (1.0 - dual * (1.0 + rho[l]))
+    for i in range(weight.size):
+        more = (weight[i] - 1.0) * products[i]
+        predicted += more * (1.0 + primal * rho[i]) * (1.0 - dual * (1.0 + rho[i]))
     ratio = predicted / n_pairs / mean
     return mean * ratio * ratio * ratio
 

@@ -9,6 +9,9 @@ from solver.kernels.presolve import SHARED, presolve
 
 __all__ = ["prepare"]
 
+# A receiver's weight in the barrier, for each link into it: caps that sum up many small links stay as central as these.
+_WEIGHT_OF_A_LINK = 0.03
+
 
 @compiled
 def _rows_of(first: int, last: int, role: IntArray, psi: FloatArray, B: float) -> tuple[int, int]:
@@ -44,6 +47,35 @@ def _room(step: Step, most: FloatArray, role: IntArray, free: FloatArray) -> Flo
     for i in range(room.size):
         room[i] = min(step.cap[i] - free[i], 2.0 * room[i]) if room[i] > 0.0 else 1.0
     return room
+
+
+@inlined
+def _weights(receiver: IntArray, n_receivers: int) -> FloatArray:
+    """Each receiver's weight in the barrier, at least 1."""
+    weight = np.zeros(n_receivers)
+    for l in range(receiver.size):
+        weight[receiver[l]] += _WEIGHT_OF_A_LINK
+    for i in range(n_receivers):
+        weight[i] = max(weight[i], 1.0)
+    return weight
+
+
+@inlined
+def _tops(step: Step, found: Presolved, u: FloatArray) -> FloatArray:
+    """The most that each s may be by its link's limit; empty if no limit is stricter than the sender's rows.
+
+    A limit that is not stricter is doubled: two equal constraints would share their multiplier as they like.
+    """
+    n_strict = 0
+    top = np.empty(u.size if step.limit.size > 0 else 0)
+    for m in range(top.size):
+        l = found.links[m]
+        top[m] = found.most[l] / u[m]
+        if found.most[l] < step.limit[l] * step.a[l]:
+            top[m] *= 2.0
+        else:
+            n_strict += 1
+    return top if n_strict > 0 else top[:0]
 
 
 @inlined
@@ -125,4 +157,9 @@ def prepare(step: Step) -> tuple[Presolved, Reduced]:
                     c[at] = max(c[at], d[at])
                     d[at] = 0.0
                 at += groups[t, 1]
-    return Presolved(role, most, free, full, links), Reduced(groups, target, u, c, d, room, base)
+    pi = np.empty(n_shared if step.price.size > 0 else 0)
+    for m in range(pi.size):
+        pi[m] = step.price[links[m]] * u[m] / a[links[m]]
+    found = Presolved(role, most, free, full, links)
+    top = _tops(step, found, u)
+    return found, Reduced(groups, target, u, c, d, room, base, pi, top, _weights(target, room.size))

@@ -31,6 +31,8 @@ def shrink_to_fit(step: Step, phi: FloatArray, R: FloatArray) -> None:
     for k in range(step.B.size):
         for l in range(offsets[k], offsets[k + 1]):
             phi[l] = max(phi[l], 0.0)
+            if step.limit.size > 0:
+                phi[l] = min(phi[l], step.limit[l])
         share, budget = spent(offsets[k], offsets[k + 1], phi, step.psi)
         scale = 1.0 / share if share > 1.0 else 1.0
         if budget * scale > step.B[k]:

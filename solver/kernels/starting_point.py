@@ -3,7 +3,7 @@
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, inlined
 from solver.kernels.layout import Point, Reduced, Step
 from solver.kernels.newton import row_sums
 from solver.kernels.objective import gradient
@@ -24,8 +24,8 @@ def starting_point(step: Step, reduced: Reduced) -> Point:
     groups, receiver = reduced.groups, reduced.receiver
     u, c, d, cap = reduced.u, reduced.c, reduced.d, reduced.room
     n_senders = groups[-1, 0] + groups[-1, 1]
-    point = as_point(u.size, n_senders, cap.size)
-    s, z, w, lam, q, mu = point.s, point.z, point.w, point.lam, point.q, point.mu
+    point = as_point(u.size, n_senders, cap.size, reduced.top.size)
+    s, w, q, mu = point.s, point.w, point.q, point.mu
     g = np.empty(cap.size)
     _centre(reduced, s)
     R = np.zeros(cap.size)
@@ -40,24 +40,62 @@ def starting_point(step: Step, reduced: Reduced) -> Point:
         tau -= g[receiver[l]] * u[l] * s[l]
     tau = max(tau / u.size, 1e-300)
     for i in range(cap.size):
-        mu[i] = max(min(tau / (cap[i] - R[i]), -0.5 * g[i]), 1e-300)
+        mu[i] = max(min(reduced.weight[i] * tau / (cap[i] - R[i]), -0.5 * g[i]), 1e-300)
+    w[:] = 1.0 - w
+    q[:] = cap - R
+    if reduced.top.size > 0:
+        _price_limits(reduced, g, tau, point)
+    else:
+        _price_rows(reduced, g, tau, point)
+    return point
+
+
+@inlined
+def _value(reduced: Reduced, g: FloatArray, mu: FloatArray, l: int) -> float:
+    """What s_l = 1 gains after the prices of its receiver's cap and of itself."""
+    i = reduced.receiver[l]
+    value = reduced.u[l] * (-g[i] - mu[i])
+    if reduced.pi.size > 0:
+        value -= reduced.pi[l]
+    return float(value)
+
+
+@compiled
+def _price_limits(reduced: Reduced, g: FloatArray, tau: float, point: Point) -> None:
+    """Dual feasible multipliers where links have limits: they take up each link's value, so rows cost little."""
+    groups, c, d, lam = reduced.groups, reduced.c, reduced.d, point.lam
     for t in range(groups.shape[0]):
         k0, m, l0, n, rows = groups[t]
         for k in range(m):
-            price = 1e-300
+            lam[0, k0 + k] = tau / point.w[0, k0 + k]
+            lam[1, k0 + k] = tau / point.w[1, k0 + k] if rows == 2 else 0.0
             for j in range(n):
                 l = l0 + j * m + k
-                value = u[l] * (-g[receiver[l]] - mu[receiver[l]])
-                price = max(price, value / (c[l] + d[l]))
+                value = _value(reduced, g, point.mu, l)
+                point.t[l] = reduced.top[l] - point.s[l]
+                point.y[l] = max(value, 0.0) + tau
+                point.z[l] = c[l] * lam[0, k0 + k] + d[l] * lam[1, k0 + k] + point.y[l] - value
+
+
+@compiled
+def _price_rows(reduced: Reduced, g: FloatArray, tau: float, point: Point) -> None:
+    """Dual feasible multipliers without limits: the rows are priced above the value of the sender's best link."""
+    groups, c, d, lam = reduced.groups, reduced.c, reduced.d, point.lam
+    # With prices, a sender may have no link with a positive value.
+    least = tau if reduced.pi.size > 0 else 1e-300
+    for t in range(groups.shape[0]):
+        k0, m, l0, n, rows = groups[t]
+        for k in range(m):
+            price = least
+            for j in range(n):
+                l = l0 + j * m + k
+                price = max(price, _value(reduced, g, point.mu, l) / (c[l] + d[l]))
             price *= _START_PRICE
             lam[0, k0 + k] = price
             lam[1, k0 + k] = price if rows == 2 else 0.0
             for j in range(n):
                 l = l0 + j * m + k
-                z[l] = (c[l] + d[l]) * price - u[l] * (-g[receiver[l]] - mu[receiver[l]])
-    w[:] = 1.0 - w
-    q[:] = cap - R
-    return point
+                point.z[l] = (c[l] + d[l]) * price - _value(reduced, g, point.mu, l)
 
 
 @compiled
@@ -75,6 +113,8 @@ def _centre(reduced: Reduced, s: FloatArray) -> None:
                 first += c[l0 + j * m + k]
                 second += d[l0 + j * m + k]
             share = 0.7 / max(first, second)
+            if reduced.top.size > 0:
+                share = min(share, 0.5)
             for j in range(n):
                 l = l0 + j * m + k
                 s[l] = share

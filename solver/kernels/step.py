@@ -1,20 +1,18 @@
-"""One step from start to finish (presolve, interior point, clean-up, certificate), and many steps in one call."""
-
-import math
+"""One step from start to finish: presolve, interior point, clean-up, certificate."""
 
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.kernels.certificate import measure
+from solver.kernels.certificate import measure, paid
 from solver.kernels.compile import compiled
 from solver.kernels.finish import finish, finish_clean
 from solver.kernels.interior_point import iterate
-from solver.kernels.layout import Answers, Packed, Reduced, Step
+from solver.kernels.layout import Answer, Effort, Reduced, Step
 from solver.kernels.objective import terms
 from solver.kernels.prepare import prepare
 from solver.kernels.starting_point import starting_point
 
-__all__ = ["attempt_full", "solve_packed", "solve_step", "target_gap"]
+__all__ = ["attempt_full", "solve_step", "target_gap"]
 
 
 @compiled
@@ -65,56 +63,34 @@ def solve_step(
     step: Step,
     theta: FloatArray,
     ceiling: FloatArray,
-    tolerance: float,
-    max_iterations: int,
-    phi: FloatArray,
-    R: FloatArray,
-    mu: FloatArray,
-) -> tuple[int, float, float, float, float]:
-    """Solve one step to a relative gap of `tolerance` and measure the answer; writes phi, R and mu.
-
-    Returns (iterations, a, b, gap, violation).
-    """
+    effort: Effort,
+    answer: Answer,
+) -> None:
+    """Solve one step as far as the effort goes, measure the answer and write it."""
+    phi, R, mu = answer.phi, answer.R, answer.mu
     mu[:] = 0.0
     found, reduced = prepare(step)
     n_links = reduced.u.size
     s = np.empty(n_links)
     iterations = 0
-    if n_links == 0 or attempt_full(reduced, s):
+    in_time = True
+    # With prices, a receiver may be better off with less than it could take.
+    if n_links == 0 or (step.price.size == 0 and attempt_full(reduced, s)):
         gap = finish(step, found, reduced, s, mu, phi, R)
     else:
         point = starting_point(step, reduced)
-        target = target_gap(step, reduced, tolerance)
-        iterations, _ = iterate(step, reduced, point, target, max_iterations, np.array([math.inf, 0.0]), s, mu)
-        gap = finish_clean(step, found, reduced, point, s, target, mu, phi, R)
+        target = target_gap(step, reduced, effort.tolerance)
+        iterations, in_time = iterate(step, reduced, point, target, effort, s, mu)
+        if in_time:
+            gap = finish_clean(step, found, reduced, point, s, target, mu, phi, R)
+        else:
+            gap = finish(step, found, reduced, s, mu, phi, R)
     sampling, statistical, violation = measure(step, theta, ceiling, phi, R)
-    return iterations, sampling, statistical, gap, violation
-
-
-@compiled
-def solve_packed(packed: Packed, tolerance: float, max_iterations: int, answers: Answers) -> None:
-    """Solve many steps laid end to end; writes the answers."""
-    columns, theta, ceiling = packed.columns, packed.theta, packed.ceiling
-    for j in range(packed.G.size):
-        k0, k1 = packed.senders[j], packed.senders[j + 1]
-        l0, l1 = packed.links[j], packed.links[j + 1]
-        i0, i1 = packed.receivers[j], packed.receivers[j + 1]
-        step = Step(
-            columns.offsets[k0 + j : k1 + j + 1],
-            columns.receiver[l0:l1],
-            columns.a[l0:l1],
-            columns.psi[l0:l1],
-            columns.B[k0:k1],
-            columns.cap[i0:i1],
-            columns.data[i0:i1],
-            packed.D_hat[j],
-            packed.G[j],
-            packed.gamma[j],
-        )
-        phi, R, mu = answers.phi[l0:l1], answers.R[i0:i1], answers.mu[i0:i1]
-        figures = solve_step(step, theta[i0:i1], ceiling[i0:i1], tolerance, max_iterations, phi, R, mu)
-        answers.figures[j, 0] = figures[0]
-        answers.figures[j, 1] = figures[1]
-        answers.figures[j, 2] = figures[2]
-        answers.figures[j, 3] = figures[3]
-        answers.figures[j, 4] = figures[4]
+    figures = answer.figures
+    figures[0] = iterations
+    figures[1] = sampling
+    figures[2] = statistical
+    figures[3] = paid(step, phi)
+    figures[4] = gap
+    figures[5] = violation
+    figures[6] = 1.0 if in_time else 0.0
