@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.horizon_overhead import horizon_overhead
 from benchmarks.machine import describe
 from benchmarks.rivals import ClarabelStep, ReusedStep
 from solver import StepProblem, StepSolution, plan_offloading, solve_fast, solve_many, start, step_problem
@@ -47,6 +48,7 @@ def main() -> int:
     report: dict[str, Any] = {
         "cases": [_case(n, s, budgets) for n, s in CASES if not (quick and n > 800) for budgets in BUDGETS],
         "horizon": _horizon(steps=10 if quick else 75),
+        "horizon_overhead": horizon_overhead(SEED),
         "batch": _batch(),
         "growth": [_growth(links) for links in (GROWTH[:-1] if quick else GROWTH)],
         "cold_start_s": _cold_start(),
@@ -212,7 +214,7 @@ def _print_table(report: dict[str, Any]) -> None:
             + "".join(f" {ratio:9.1f}×" for ratio in ratios)
             + f" {case['iterations']:31d}   {case['clarabel_status']}, off by {case['clarabel_difference']:.0e}"
         )
-    for name in ("horizon", "batch", "growth", "cold_start_s"):
+    for name in ("horizon", "horizon_overhead", "batch", "growth", "cold_start_s"):
         print(f"{name}: {json.dumps(report[name])}")
 
 

@@ -74,7 +74,8 @@ def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = Fals
         _starts([part.data.size for part in parts]),
         columns,
         np.array([part.unsampled_data for part in parts]),
-        gradient_norms,
+        # A copy, since numba would compile anew for another layout.
+        np.array(gradient_norms, order="C"),
         np.array([part.gradient_noise for part in parts]),
         frozen(_joined([part.receive_capacity for part in parts])),
         frozen(_joined([part.data_ceiling for part in parts])),

@@ -156,7 +156,9 @@ def _solved(problem: StepProblem, time_limit: float | None) -> tuple[FloatArray,
         return fractions, prices, 0
     fractions[model.open_links] = model.fractions.value
     prices = np.asarray(model.receive.dual_value, dtype=np.float64) / model.unit
-    reach = np.bincount(problem.receiver, weights=problem.useful, minlength=problem.n_receivers)
+    # Where the cap was cut down to what could arrive over open links, it has no price.
+    open_useful = problem.useful[model.open_links]
+    reach = np.bincount(problem.receiver[model.open_links], weights=open_useful, minlength=problem.n_receivers)
     prices = np.where(problem.capacity > 2 * reach, 0.0, prices)
     return fractions, prices, int(model.problem.solver_stats.num_iters or 0)
 

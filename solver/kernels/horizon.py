@@ -1,4 +1,4 @@
-"""Whole horizons in one call, step after step (Sec. III-C); the interpreter's lock is free meanwhile (ADR 0050)."""
+"""Whole horizons in one call, step after step (Sec. III-C); the interpreter's lock is free meanwhile."""
 
 import math
 

@@ -71,7 +71,7 @@ def _tops(step: Step, found: Presolved, u: FloatArray) -> FloatArray:
     for m in range(top.size):
         l = found.links[m]
         top[m] = found.most[l] / u[m]
-        if found.most[l] < step.limit[l] * step.a[l]:
+        if found.most[l] < step.limit[l] * step.a[l] or step.limit[l] >= 1.0:
             top[m] *= 2.0
         else:
             n_strict += 1

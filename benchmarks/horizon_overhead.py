@@ -1,0 +1,60 @@
+"""What a plan costs beyond the compiled code that solves its steps; `benchmarks.solver_speed` prints it."""
+
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from solver import plan_offloading, start
+from solver.eligibility import data_ceiling
+from solver.fast import TOLERANCE, effort_for
+from solver.instances import BUDGETS, random_network
+from solver.kernels.horizon import solve_packed
+from solver.packing import new_course, pack, part_of
+from solver.schedule import Schedule
+from solver.subgraph import Subgraph
+
+__all__ = ["horizon_overhead"]
+
+# N, S and the probability of a link.
+CASES = [(10, 5, 0.5), (30, 3, 0.3), (100, 5, 0.1), (800, 6, 0.1), (800, 20, 0.1)]
+STEPS = 75
+REPEATS = 25
+
+
+def horizon_overhead(seed: int) -> list[dict[str, object]]:
+    """The time of whole plans, scarce budgets, beside that of the one compiled call in each."""
+    rows: list[dict[str, object]] = []
+    receive, transmit = BUDGETS["scarce"]
+    for n, s, probability in CASES:
+        network = random_network(
+            np.random.default_rng(seed), n, link_probability=probability, receive=receive, transmit=transmit
+        )
+        schedule, sampled = Schedule.of(network), np.arange(s)
+        subgraph = Subgraph.of(network, sampled)
+        ceiling = data_ceiling(schedule, sampled, 1, STEPS)
+        whole, kernel = [], []
+        for _ in range(REPEATS + 1):
+            begin = perf_counter()
+            plan_offloading(schedule, sampled, horizon=STEPS)
+            whole.append(perf_counter() - begin)
+            part = part_of(subgraph, start(schedule, sampled).data, ceiling, 1.0, np.ones(subgraph.source.size))
+            packed, moving = pack([part], np.ones((STEPS, 1)))
+            course, done = new_course(packed), np.zeros(1, np.int64)
+            effort = effort_for(TOLERANCE)
+            begin = perf_counter()
+            solve_packed(packed, moving, effort, course, done)
+            kernel.append(perf_counter() - begin)
+        plan_ms, kernel_ms = median(whole[1:]) * 1e3, median(kernel[1:]) * 1e3
+        rows.append(
+            {
+                "n_devices": n,
+                "sample_size": s,
+                "links": subgraph.source.size,
+                "steps": STEPS,
+                "plan_ms": plan_ms,
+                "kernel_ms": kernel_ms,
+                "ratio": plan_ms / kernel_ms,
+            }
+        )
+    return rows
