@@ -1,7 +1,8 @@
 """How much memory a request is about to need, in bytes, from counts that are known before it needs it (ADR 0045).
 
-Each factor is an upper bound measured on one process, with what it covers beside it. `tests/app/wire/test_budget.py`
-holds hostile bodies to the growth of a real process.
+Factors are meant as upper bounds. The comment of each says what was measured on one process, or that it was only
+calculated. `tests/app/wire/test_budget.py` holds hostile bodies to the growth of a real process. Requests that just fit
+the budget have not been measured.
 """
 
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ __all__ = [
 
 # simdjson keeps 16 bytes and two positions of 4 for each number, and we an array of 8 (measured: 29 to 57).
 _INDEXED = 40
-# pydantic keeps each number parsed, as an object in a list, and perhaps checked in another list (measured: 80 to 130).
-# A validation keeps it for the workers too, as objects and as text (measured: 160 to 260).
+# pydantic keeps each number parsed and as an object in a list (measured: 64 to 88). A validation keeps it for the
+# workers too, as objects and as text (measured: 157 for dense matrices; calculated: 260 for links).
 _OBJECT = 300
 # A list or an object has room for eight values at once, and an unknown field makes an error (measured: 250, 305).
 _CONTAINER = 300
@@ -31,7 +32,7 @@ _FIELD = 350
 # Sorting links makes new columns beside the old ones, and a key (measured: 51 to 128 for a link).
 _LINK = 130
 _DEVICE = 100
-# Masks of a dense matrix while its links are found, and copies of three matrices that were lists.
+# Masks of a dense matrix while its links are found, and copies of three matrices that were lists (calculated).
 _DENSE_CELL = 40
 # What samplers keep for a device and a link: objectives hold bounds and sums by device, `surrogate` a plan, `gcn_rank`
 # a row of features for each link (measured: 450 a device; 600, 1,130 and 1,610 a link).
@@ -40,18 +41,18 @@ _SAMPLED_LINK_OF = {"gcn_rank": 1700, "surrogate": 1300, "coverage": 700}
 # The interior-point method has some thirty columns of the links into the sampled devices, and two S×S matrices.
 _SOLVED_LINK = 300
 _SOLVED_PAIR = 16
-# CVXPY's matrices and Clarabel's factors for a link.
+# CVXPY's matrices and Clarabel's factors for a link (a guess, not measured).
 _REFERENCE_LINK = 8000
 # A number of an answer is in an array, an object in a list, and text: 8 + 32 + 2·20. Two for a sampled device and step,
 # four for a transfer, and a step has a dozen of its own (measured: 140, 230, 4,700). In matrices most numbers are zero
-# (measured: 49 to 55).
+# (measured: 49).
 _SAMPLED_STEP = 200
 _TRANSFER = 300
 _STEP = 5000
 _CELL = 60
-# The directory of an archive: zipfile's record of an entry.
+# The directory of an archive: zipfile's record of an entry (calculated).
 _ENTRY = 2000
-# A network as the trainer reads it is made of objects and of JSON, twice.
+# A network as the trainer reads it is made of objects and of JSON, twice (calculated).
 _TRAINED = 200
 
 
