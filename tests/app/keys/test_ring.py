@@ -48,7 +48,7 @@ def test_a_key_with_too_much_under_way_waits_while_others_are_served(tmp_path: P
         mine, theirs = {"x-api-key": one["key"]}, {"x-api-key": two["key"]}
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             job = pool.submit(client.post, "/v1/plans", json=slow, headers=mine)
-            while "fedsift_admitted 1.0" not in client.get("/metrics").text:
+            while "fedsift_admitted 1.0" not in client.get("/metrics", headers=theirs).text:
                 time.sleep(0.01)
             refused = client.post("/v1/plans", json=random_request(1, 10), headers=mine)
             served = client.post("/v1/plans", json=random_request(1, 10), headers=theirs)
