@@ -71,7 +71,7 @@ def test_a_full_database_disk_stops_the_work_until_there_is_room(small_disk: Pat
     url = f"sqlite:///{small_disk}/fedsift.db"
     with (
         Crew(url, tmp_path) as crew,
-        running_server(tmp_path, database_url=url, workers="1", scratch_dir=str(tmp_path)) as server,
+        running_server(tmp_path, database_url=url, workers="1", scratch_dir=str(tmp_path), disk_reserve="0") as server,
         server.client() as client,
     ):
         undisturbed = crew.submit("ours-offload", aggregations=40)
@@ -81,8 +81,8 @@ def test_a_full_database_disk_stops_the_work_until_there_is_room(small_disk: Pat
         ballast = fill(small_disk)
         body = {"source": {"kind": "generator", "devices": 500}, "schemes": ["ours"], "seeds": list(range(200))}
         answers = [client.post("/v1/validations", json=body) for _ in range(5)]
-        assert answers[-1].status_code == 503, answers[-1].text
-        assert answers[-1].headers["retry-after"] == "1"
+        assert answers[-1].status_code == 507, answers[-1].text
+        assert answers[-1].json()["type"] == "urn:fedsift:problem:disk-low"
         assert client.get("/healthz").status_code == 200
         time.sleep(2)
         ballast.unlink()
