@@ -56,7 +56,8 @@ class GivenPlan:
         """As it is stored."""
         steps = [step.to_json() for step in self.steps]
         kept = {"sampled": self.sampled, "relative_gap": self.relative_gap, "steps": steps}
-        return kept | {"transfer": self.transfer}
+        # Left out where it is the rule of 0.1.0, so that what it stored is written as it was.
+        return kept if self.transfer == "redraw" else kept | {"transfer": self.transfer}
 
     @classmethod
     def from_json(cls, value: object) -> "GivenPlan":
