@@ -166,6 +166,6 @@ def _written(state: HorizonState, gradient: GradientModel, transfer: str) -> str
 
 
 def _read(text: str) -> tuple[HorizonState, GradientModel, str]:
-    """The state before a period. A run that 0.1.0 began redraws to its end."""
+    """The state before a period. A run that does not say how it sends, since an earlier release began it, redraws."""
     kept = json.loads(text)
     return HorizonState.from_lists(kept["horizon"]), GradientModel(**kept["gradient"]), kept.get("transfer", "redraw")

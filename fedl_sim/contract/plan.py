@@ -56,7 +56,7 @@ class GivenPlan:
         """As it is stored."""
         steps = [step.to_json() for step in self.steps]
         kept = {"sampled": self.sampled, "relative_gap": self.relative_gap, "steps": steps}
-        # Left out where it is the rule of 0.1.0, so that what it stored is written as it was.
+        # Left out where it is the rule of earlier releases, so that what they stored is written as it was.
         return kept if self.transfer == "redraw" else kept | {"transfer": self.transfer}
 
     @classmethod
@@ -67,6 +67,6 @@ class GivenPlan:
             sampled=fields.integers("sampled"),
             relative_gap=fields.number("relative_gap"),
             steps=fields.children("steps", GivenStep.from_json),
-            # Work that 0.1.0 stored does not say it.
+            # Work that earlier releases stored does not say it.
             transfer=fields.text("transfer") if fields.has("transfer") else "redraw",
         )

@@ -112,7 +112,7 @@ class Holdings:
             self._held[device] = np.concatenate([self._partition.of(device), rows])
         begin = 0
         pairs = arrays["pairs"].tolist()
-        # Checkpoints of 0.1.0 do not say what was sent; their plans redraw.
+        # Checkpoints of earlier releases do not say what was sent; their plans redraw.
         sent = arrays["sent"].tolist() if "sent" in arrays else [0] * len(pairs)
         self._sent = {(source, target): count for (source, target), count in zip(pairs, sent, strict=True)}
         for source, target in pairs:
