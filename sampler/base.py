@@ -10,7 +10,11 @@ from sampler.errors import TooFewDevicesError
 from sampler.trace import Pick
 from solver.eligibility import eligible_devices, obstacles
 from solver.errors import InvalidInputError
+from solver.fast import TOLERANCE, effort_for
 from solver.gradient import GradientModel
+from solver.kernels.clock import is_over
+from solver.kernels.layout import Effort
+from solver.network import Network
 from solver.schedule import Schedule
 
 __all__ = ["Sampler", "SamplingProblem", "Selection"]
@@ -30,6 +34,7 @@ class SamplingProblem:
         offloading: whether data will be offloaded. If not, devices train on their own data only.
         gradient: ‖∇F̄(t)‖ in eq. (26).
         gradient_noise: γ in eq. (26).
+        effort: until when to search, and the flag by which another thread ends the search.
     """
 
     schedule: Schedule
@@ -39,6 +44,17 @@ class SamplingProblem:
     offloading: bool = True
     gradient: GradientModel = field(default_factory=GradientModel)
     gradient_noise: float = 1.0
+    effort: Effort = field(default_factory=lambda: effort_for(TOLERANCE))
+
+    @property
+    def conditions(self) -> Network:
+        """The network under the conditions of step 1: a schedule may change it at once."""
+        return self.schedule.at(1)
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the search is to end now with the best set so far."""
+        return bool(is_over(self.effort))
 
     @classmethod
     def of(
@@ -51,6 +67,7 @@ class SamplingProblem:
         offloading: bool = True,
         gradient: GradientModel | None = None,
         gradient_noise: float = 1.0,
+        effort: Effort | None = None,
     ) -> "SamplingProblem":
         """Return the problem with its candidates, among the `allowed` devices if given.
 
@@ -66,7 +83,8 @@ class SamplingProblem:
         if len(candidates) < sample_size:
             raise TooFewDevicesError(sample_size, len(candidates), obstacles(schedule, horizon))
         model = GradientModel() if gradient is None else gradient
-        return cls(schedule, sample_size, horizon, candidates, offloading, model, gradient_noise)
+        until = effort_for(TOLERANCE) if effort is None else effort
+        return cls(schedule, sample_size, horizon, candidates, offloading, model, gradient_noise, until)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +97,7 @@ class Selection:
         trace: why each device was picked, in the same order; empty if the sampler does not record it.
         value: the value of the sampler's objective, if it has one; larger is better.
         guarantee: the share of the optimal value that this set is proven to attain, if there is a proof.
+        complete: whether the search came to its own end; if not, its time was over or it was cancelled.
     """
 
     sampled: NDArray[np.int64]
@@ -86,6 +105,7 @@ class Selection:
     trace: tuple[Pick, ...] = ()
     value: float | None = None
     guarantee: float | None = None
+    complete: bool = True
 
     def __post_init__(self) -> None:
         if self.sampled.ndim != 1 or self.scores.shape != self.sampled.shape:
