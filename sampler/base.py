@@ -35,6 +35,7 @@ class SamplingProblem:
         gradient: ‖∇F̄(t)‖ in eq. (26).
         gradient_noise: γ in eq. (26).
         effort: until when to search, and the flag by which another thread ends the search.
+        explained: devices whose gain is to be told at every pick (`Pick.gains`).
     """
 
     schedule: Schedule
@@ -45,6 +46,7 @@ class SamplingProblem:
     gradient: GradientModel = field(default_factory=GradientModel)
     gradient_noise: float = 1.0
     effort: Effort = field(default_factory=lambda: effort_for(TOLERANCE))
+    explained: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def conditions(self) -> Network:
@@ -68,6 +70,7 @@ class SamplingProblem:
         gradient: GradientModel | None = None,
         gradient_noise: float = 1.0,
         effort: Effort | None = None,
+        explained: NDArray[np.int64] | None = None,
     ) -> "SamplingProblem":
         """Return the problem with its candidates, among the `allowed` devices if given.
 
@@ -84,7 +87,8 @@ class SamplingProblem:
             raise TooFewDevicesError(sample_size, len(candidates), obstacles(schedule, horizon))
         model = GradientModel() if gradient is None else gradient
         until = effort_for(TOLERANCE) if effort is None else effort
-        return cls(schedule, sample_size, horizon, candidates, offloading, model, gradient_noise, until)
+        asked = np.empty(0, np.int64) if explained is None else np.asarray(explained, np.int64)
+        return cls(schedule, sample_size, horizon, candidates, offloading, model, gradient_noise, until, asked)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Why a device was picked: one record for each step of a search, in plain values for JSON."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 __all__ = ["SHOWN_CANDIDATES", "Pick"]
@@ -24,6 +24,8 @@ class Pick:
         candidates: the best of them by score, at most `SHOWN_CANDIDATES`.
         candidate_scores: their scores.
         tied: how many had the highest score; one of them is picked at random.
+        gains: what each of `SamplingProblem.explained` would have added in its place; a device that was picked before,
+            or cannot be sampled, is left out.
     """
 
     device: int
@@ -36,6 +38,7 @@ class Pick:
     candidates: tuple[int, ...]
     candidate_scores: tuple[float, ...]
     tied: int = 1
+    gains: dict[int, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

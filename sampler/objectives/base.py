@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
+from sampler.objectives.standing import PlainStanding, Standing
 
 __all__ = ["Factory", "Objective"]
 
@@ -38,15 +39,10 @@ class Objective(ABC):
         """Return an upper bound on the value of each row that is cheaper to compute than the value."""
         return self.values(sets)
 
-    def extended(self, sampled: NDArray[np.int64], devices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the bound on `sampled` with each of `devices` added."""
-        return self.bounds(with_each(sampled, devices))
+    def standing(self) -> Standing:
+        """Return the empty set, to be grown device by device."""
+        return PlainStanding(self)
 
 
 # Makes the objective of a problem.
 Factory = Callable[[SamplingProblem], Objective]
-
-
-def with_each(sampled: NDArray[np.int64], devices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one row for each device: the sampled devices, then that device."""
-    return np.column_stack((np.broadcast_to(sampled, (len(devices), len(sampled))), devices))

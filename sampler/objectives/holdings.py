@@ -62,7 +62,7 @@ class Holdings:
         cls, problem: SamplingProblem, features: NDArray[np.float64], weight: NDArray[np.float64] | None = None
     ) -> "Holdings":
         """Return the estimate for a sampling problem."""
-        network = problem.schedule.network
+        network = problem.conditions
         horizon = problem.horizon if problem.offloading else 0
         return cls(network, horizon, features, np.zeros(len(network)) if weight is None else weight)
 

@@ -33,7 +33,7 @@ class Mixture(Objective):
     """The amount of data and its mixture after offloading, from `label_counts`."""
 
     def __init__(self, problem: SamplingProblem, *, epsilon: float = _EPSILON, exponent: float = _EXPONENT) -> None:
-        devices = problem.schedule.network.devices
+        devices = problem.conditions.devices
         shares, whole = class_shares(problem)
         present = whole > 0
         self._aim = aimed_at(whole[present], exponent)
@@ -79,7 +79,7 @@ def class_shares(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray
     Raises:
         MissingLabelsError: the network has no label counts.
     """
-    devices = problem.schedule.network.devices
+    devices = problem.conditions.devices
     if devices.label_counts is None or devices.label_counts.shape[1] == 0:
         raise MissingLabelsError("this objective needs devices.label_counts")
     counts = np.asarray(devices.label_counts)

@@ -19,7 +19,7 @@ SERVED_OBJECTIVES = (DEFAULT_OBJECTIVE, "coverage", "surrogate")
 
 def _balance(problem: SamplingProblem) -> Objective:
     """Return the mixture of classes if the network has label counts, else the resemblance by similarity."""
-    counts = problem.schedule.network.devices.label_counts
+    counts = problem.conditions.devices.label_counts
     known = counts is not None and counts.size > 0 and bool(counts.any())
     return Mixture(problem) if known else Resemblance(problem)
 

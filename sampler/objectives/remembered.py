@@ -33,10 +33,6 @@ class Remembered(Objective):
         """Return the objective's bounds."""
         return self._objective.bounds(sets)
 
-    def extended(self, sampled: NDArray[np.int64], devices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the objective's bounds of extended sets."""
-        return self._objective.extended(sampled, devices)
-
 
 class Optimistic(Objective):
     """The bounds of an objective as a cheap objective of their own, close to the original."""

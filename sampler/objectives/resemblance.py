@@ -31,7 +31,7 @@ class Resemblance(Objective):
     """The amount of data and its similarity to the network's after offloading, from similarity along links."""
 
     def __init__(self, problem: SamplingProblem, *, beta: float = _BETA) -> None:
-        network = problem.schedule.network
+        network = problem.conditions
         self._total = network.total_data
         share = network.devices.data / self._total
         estimate = low_rank(network)

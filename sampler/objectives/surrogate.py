@@ -43,7 +43,7 @@ class Surrogate(Objective):
     def __init__(self, problem: SamplingProblem) -> None:
         self._problem = problem
         self._work = 0
-        devices = problem.schedule.network.devices
+        devices = problem.conditions.devices
         self._data = devices.data
         self._total = float(devices.data.sum())
         norms = problem.gradient.norms(1, problem.horizon)
@@ -70,7 +70,7 @@ class Surrogate(Objective):
             self._spend(_COST_ALONE * problem.horizon * len(sets))
             plans = [plan_offloading(problem.schedule, row, **options) for row in sets]
             return -np.array([plan.objective for plan in plans], np.float64)
-        network = problem.schedule.network
+        network = problem.conditions
         links = (network.incoming[sets + 1] - network.incoming[sets]).sum(axis=1)
         self._spend(int(links.sum()) * problem.horizon)
         portion = np.cumsum(links) * problem.horizon // _NUMBERS_AT_ONCE
@@ -106,7 +106,7 @@ def most_data(problem: SamplingProblem, moments: NDArray[np.int64]) -> NDArray[n
 
     If conditions change in time, the best value of each is used for all steps.
     """
-    network = problem.schedule.network
+    network = problem.conditions
     n = len(network)
     data = network.devices.data
     if not problem.offloading:

@@ -8,7 +8,7 @@ import numpy as np
 from sampler.base import SamplingProblem, Selection
 from sampler.errors import TooManySetsError
 from sampler.objectives.base import Objective
-from sampler.searches.lazy import best_row
+from sampler.searches.best import best_row
 from sampler.searches.marginal import with_marginal_scores
 
 __all__ = ["MOST_SETS", "sample_exhaustively"]
@@ -30,5 +30,8 @@ def sample_exhaustively(objective: Objective, problem: SamplingProblem, generato
     candidates = generator.permutation(problem.candidates)
     flat = chain.from_iterable(combinations(candidates.tolist(), size))
     sets = np.fromiter(flat, np.int64, count * size).reshape(count, size)
-    best, value = best_row(objective, sets)
-    return with_marginal_scores(objective, sets[best], value, guarantee=1.0)
+    best, _, complete = best_row(objective, sets, problem)
+    standing = objective.standing()
+    standing.move_to(sets[best])
+    guarantee = 1.0 if complete else None
+    return with_marginal_scores(standing, problem, sets[best], guarantee, complete=complete)

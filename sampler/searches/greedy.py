@@ -1,76 +1,94 @@
 """Greedy sampling: add the device that raises the objective most, until S are chosen."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem, Selection
-from sampler.objectives.base import Objective, with_each
-from sampler.searches.lazy import lazy_maximum
+from sampler.objectives.base import Objective
+from sampler.objectives.standing import Looked, Standing
+from sampler.searches.picks import LARGEST_GAIN, gains_of, pick_of
+from sampler.trace import Pick
 
-__all__ = ["grow", "proven_share", "sample_greedily"]
+__all__ = ["Grown", "best_of", "grow", "proven_share", "sample_greedily"]
+
+# Values this close, relative to their size, are equal but for rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A set that was grown device by device.
+
+    Attributes:
+        sampled: the devices in order of choice.
+        gains: the gain of each; the gain of the first is its own value.
+        trace: why each was picked.
+        complete: whether there was time to find the best device in every round.
+    """
+
+    sampled: NDArray[np.int64]
+    gains: NDArray[np.float64]
+    trace: tuple[Pick, ...]
+    complete: bool
 
 
 def sample_greedily(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
     """Add the device of largest gain until S are chosen; a score is that gain. Ties are broken at random."""
-    candidates = generator.permutation(problem.candidates)
-    sampled, gains = grow(objective, candidates, problem.sample_size)
-    guarantee = proven_share(objective, sampled, problem.candidates) if objective.submodular else None
-    return Selection(sampled, gains, value=float(gains.sum()), guarantee=guarantee)
+    standing = objective.standing()
+    grown = grow(standing, problem, generator.permutation(problem.candidates))
+    guarantee = proven_share(standing, problem, grown.sampled) if objective.submodular and grown.complete else None
+    value = float(grown.gains.sum()) if grown.complete else None
+    return Selection(grown.sampled, grown.gains, grown.trace, value, guarantee, grown.complete)
 
 
-def grow(
-    objective: Objective, candidates: NDArray[np.int64], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return `size` devices in order of choice, and the gain of each; the gain of the first is its own value."""
-    sampled = np.empty(0, np.int64)
-    gains: list[float] = []
-    rest = candidates
-    # The gain of each device when it was last computed. Gains of a submodular objective never grow (Minoux 1978).
-    last = np.full(len(candidates), np.inf)
-    value = 0.0
-    for _ in range(size):
-        best, found = _best_extension(objective, sampled, rest, last, value)
-        gains.append(found - value)
+def grow(standing: Standing, problem: SamplingProblem, candidates: NDArray[np.int64]) -> Grown:
+    """Add the best of the candidates until there are S.
+
+    If time is over, the devices that looked best when they were last looked at fill the set; if none was looked at,
+    those that hold most data.
+    """
+    rest, value = candidates, 0.0
+    promise = np.full(len(rest), -np.inf)
+    picks: list[Pick] = []
+    while len(picks) < problem.sample_size and not problem.out_of_time:
+        looked = standing.look(rest)
+        place, found = best_of(looked)
+        device = int(rest[place])
+        known = (rest[looked.places], looked.values - value)
+        told = gains_of(standing, value, problem.explained, rest)
+        picks.append(pick_of(LARGEST_GAIN, device, found - value, known, len(rest), told))
+        standing.add(device)
         value = found
-        sampled = np.append(sampled, rest[best])
-        rest, last = np.delete(rest, best), np.delete(last, best)
-    return sampled, np.array(gains)
+        rest, promise = np.delete(rest, place), np.delete(looked.bounds, place)
+    sampled = np.array([pick.device for pick in picks], np.int64)
+    gains = np.array([pick.score for pick in picks])
+    missing = problem.sample_size - len(picks)
+    if missing == 0:
+        return Grown(sampled, gains, tuple(picks), complete=True)
+    order = np.lexsort((-problem.conditions.devices.data[rest], -promise))[:missing]
+    # These gains were not computed one after another: a trace would tell reasons that do not hold.
+    guessed = np.where(np.isfinite(promise[order]), promise[order] - value, 0.0)
+    return Grown(np.append(sampled, rest[order]), np.append(gains, guessed), (), complete=False)
 
 
-def _best_extension(
-    objective: Objective,
-    sampled: NDArray[np.int64],
-    rest: NDArray[np.int64],
-    last: NDArray[np.float64],
-    value: float,
-) -> tuple[int, float]:
-    """Return the index in `rest` of the best device to add, and the value with it; store new gains in `last`."""
-    if not objective.cheap:
-        bounds = objective.extended(sampled, rest)
-        return lazy_maximum(bounds, lambda places: objective.values(with_each(sampled, rest[places])))
-    if not objective.submodular or np.isinf(last).any():
-        values = objective.extended(sampled, rest)
-        last[:] = values - value
-        best = int(np.argmax(values))
-        return best, float(values[best])
-
-    def look(places: NDArray[np.int64]) -> NDArray[np.float64]:
-        values = objective.extended(sampled, rest[places])
-        last[places] = values - value
-        return values
-
-    return lazy_maximum(value + last, look)
+def best_of(looked: Looked) -> tuple[int, float]:
+    """Return the first place whose value is the largest but for rounding, and that value."""
+    top = looked.values.max()
+    first = int(np.argmax(looked.values >= top - _ROUNDING * abs(top)))
+    return int(looked.places[first]), float(looked.values[first])
 
 
-def proven_share(objective: Objective, sampled: NDArray[np.int64], candidates: NDArray[np.int64]) -> float:
+def proven_share(standing: Standing, problem: SamplingProblem, sampled: NDArray[np.int64]) -> float:
     """Return a share of the optimum that a set is proven to attain under a monotone submodular objective.
 
     For any set 𝒮 the optimum is at most f(𝒮) plus the S largest gains over it (Nemhauser, Wolsey, Fisher 1978). The
     share that follows is usually far larger than 1 − 1/e, which greedy sets attain on every network.
     """
-    value = objective.value(sampled)
+    value = standing.value()
     if value <= 0:
         return 1.0
-    rest = np.setdiff1d(candidates, sampled)
-    gains = np.sort(objective.extended(sampled, rest) - value)[::-1][: len(sampled)] if len(rest) else np.empty(0)
+    rest = np.setdiff1d(problem.candidates, sampled)
+    gains = np.sort(standing.values(rest) - value)[::-1][: len(sampled)] if len(rest) else np.empty(0)
     return float(value / (value + np.maximum(gains, 0.0).sum()))

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sampler.base import SamplingProblem, Selection
 from sampler.objectives.base import Objective
 from sampler.objectives.remembered import Optimistic, Remembered
-from sampler.searches.greedy import grow, proven_share
-from sampler.searches.lazy import best_row
+from sampler.searches.best import best_row
+from sampler.searches.greedy import best_of, grow, proven_share
 from sampler.searches.marginal import with_marginal_scores
 
-__all__ = ["improve", "sample_by_local_search"]
+__all__ = ["LocalSearch", "sample_by_local_search"]
 
 # The most sets in a round of swaps. If there are more, the most promising devices are tried.
 _SWAPS = 20_000
@@ -30,54 +30,94 @@ _LEAST_GAIN = 1e-10
 def sample_by_local_search(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
     """Swap devices of greedy and random sets while that raises the objective; a score is the value lost without it."""
     candidates = generator.permutation(problem.candidates)
-    known = objective if objective.cheap else Remembered(objective)
-    starts = _starts(known, candidates, problem.sample_size, generator)
-    found = [improve(known, start, candidates) for start in starts]
+    search = LocalSearch(objective if objective.cheap else Remembered(objective), problem, candidates)
+    grown = grow(search.standing, problem, candidates)
+    if not grown.complete:
+        return Selection(grown.sampled, grown.gains, grown.trace, complete=False)
+    found = [search.improve(start) for start in [grown.sampled, *_more_starts(search, generator)]]
     # Of equal values the first is kept, which comes from the greedy start.
-    sampled, value = max(found, key=lambda one: one[1])
-    guarantee = proven_share(objective, sampled, candidates) if objective.submodular else None
-    return with_marginal_scores(known, sampled, value, guarantee)
+    sampled, _ = max(found, key=lambda one: one[1])
+    search.standing.move_to(sampled)
+    complete = not problem.out_of_time
+    guarantee = proven_share(search.standing, problem, sampled) if objective.submodular and complete else None
+    return with_marginal_scores(search.standing, problem, sampled, guarantee, complete=complete)
 
 
-def _starts(
-    objective: Objective, candidates: NDArray[np.int64], size: int, generator: np.random.Generator
-) -> list[NDArray[np.int64]]:
-    """Return the greedy set, and random sets if the network is small enough to swap them.
+def _more_starts(search: "LocalSearch", generator: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Return random sets if the network is small enough to swap them.
 
-    If values are expensive, each random set is first improved by its bounds.
+    If values are expensive, the greedy set by bounds is a start too, and all are first improved by their bounds.
     """
+    problem, candidates, size = search.problem, search.candidates, search.problem.sample_size
     swaps = size * (len(candidates) - size)
     count = min(_MOST_STARTS, _STARTING_SWAPS // swaps) if swaps else 0
     sets = [generator.choice(candidates, size, replace=False) for _ in range(count)]
-    if not objective.cheap:
-        bounds = Optimistic(objective)
-        sets = [improve(bounds, start, candidates)[0] for start in [grow(bounds, candidates, size)[0], *sets]]
-        sets = list({tuple(np.sort(one).tolist()): one for one in sets}.values())
-    return [grow(objective, candidates, size)[0], *sets]
+    if search.objective.cheap:
+        return sets
+    optimist = LocalSearch(Optimistic(search.objective), problem, candidates)
+    sets = [optimist.improve(start)[0] for start in [grow(optimist.standing, problem, candidates).sampled, *sets]]
+    return list({tuple(np.sort(one).tolist()): one for one in sets}.values())
 
 
-def improve(
-    objective: Objective, sampled: NDArray[np.int64], candidates: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], float]:
-    """Make the best single or double swap until none raises the value; return the set and its value."""
-    value = objective.value(sampled)
-    for _ in range(_MOST_ROUNDS):
-        rest = candidates[~np.isin(candidates, sampled)]
-        for sets in (_swapped(sampled, _promising(objective, sampled, rest)), _swapped_twice(sampled, rest)):
-            best, found = best_row(objective, sets) if len(sets) else (-1, -np.inf)
-            if found > value + _LEAST_GAIN * max(abs(value), 1.0):
-                sampled, value = sets[best], found
+class LocalSearch:
+    """Swaps under one objective. All starts share one standing set, so its first pass over the network is made once."""
+
+    def __init__(self, objective: Objective, problem: SamplingProblem, candidates: NDArray[np.int64]) -> None:
+        self.objective = objective
+        self.problem = problem
+        self.candidates = candidates
+        self.standing = objective.standing()
+
+    def improve(self, sampled: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+        """Make the best single or double swap until none raises the value or time is over; return set and value."""
+        value = self.objective.value(sampled)
+        self.standing.move_to(sampled)
+        for _ in range(_MOST_ROUNDS):
+            rest = self.candidates[~np.isin(self.candidates, sampled)]
+            for swaps in (self._best_swap, self._best_double_swap):
+                other, found = swaps(sampled, rest)
+                if found > value + _LEAST_GAIN * max(abs(value), 1.0):
+                    self.standing.move_to(other)
+                    sampled, value = other, found
+                    break
+            else:
                 break
-        else:
-            break
-    return sampled, value
+        return sampled, value
 
+    def _best_swap(self, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+        """Return the best set with one of `sampled` replaced by one of `rest`, and its value."""
+        best, highest = sampled, -np.inf
+        rest = self._promising(rest)
+        if not self.objective.cheap:
+            return self._best(_swapped(sampled, rest), sampled)
+        for place, device in enumerate(sampled.tolist() if len(rest) else []):
+            if self.problem.out_of_time:
+                break
+            self.standing.remove(device)
+            new, found = best_of(self.standing.look(rest))
+            self.standing.add(device)
+            if found > highest:
+                best, highest = sampled.copy(), found
+                best[place] = rest[new]
+        return best, highest
 
-def _promising(objective: Objective, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
-    limit = max(_SWAPS // len(sampled), 1)
-    if len(rest) <= limit:
-        return rest
-    return rest[np.argsort(-objective.extended(sampled, rest), kind="stable")[:limit]]
+    def _promising(self, rest: NDArray[np.int64]) -> NDArray[np.int64]:
+        limit = max(_SWAPS // self.problem.sample_size, 1)
+        if len(rest) <= limit:
+            return rest
+        return rest[np.argsort(-self.standing.bounds(rest), kind="stable")[:limit]]
+
+    def _best_double_swap(self, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+        """Return the best set with two of `sampled` replaced, and its value, if there are not too many such sets."""
+        if comb(len(sampled), 2) * comb(len(rest), 2) > _DOUBLE_SWAPS:
+            return sampled, -np.inf
+        return self._best(_swapped_twice(sampled, rest), sampled)
+
+    def _best(self, sets: NDArray[np.int64], sampled: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+        if len(sets) == 0 or self.problem.out_of_time:
+            return sampled, -np.inf
+        best, found, _ = best_row(self.objective, sets, self.problem)
+        return sets[best], found
 
 
 def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -89,14 +129,11 @@ def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.
 
 
 def _swapped_twice(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a row for each way to replace two sampled devices by two of `rest`; no rows if there are too many ways."""
-    size = len(sampled)
-    if comb(size, 2) * comb(len(rest), 2) > _DOUBLE_SWAPS:
-        return np.empty((0, size), np.int64)
+    """Return a row for each way to replace two sampled devices by two of `rest`."""
     rows = []
-    for out in combinations(range(size), 2):
+    for out in combinations(range(len(sampled)), 2):
         for one in combinations(rest, 2):
             row = sampled.copy()
             row[list(out)] = one
             rows.append(row)
-    return np.array(rows, np.int64).reshape(-1, size)
+    return np.array(rows, np.int64).reshape(-1, len(sampled))

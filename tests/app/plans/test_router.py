@@ -159,7 +159,9 @@ def test_a_sampler_that_searches_tells_why_it_picked_each(client: httpx.Client) 
         assert pick["score"] == max(pick["candidate_scores"])
     run = client.post("/v1/runs", json=request).json()
     assert run["trace"] == plan["trace"]
-    assert "trace" not in client.post("/v1/plans", json=random_request(4, 30, sampler="greedy")).json()
+    searched = client.post("/v1/plans", json=random_request(4, 30, sampler="greedy")).json()
+    assert [pick["device"] for pick in searched["trace"]] == searched["sampled"]
+    assert "trace" not in client.post("/v1/plans", json=random_request(4, 30, sampler="random")).json()
 
 
 def test_sending_once_sends_nothing_twice(client: httpx.Client) -> None:

@@ -5,10 +5,10 @@ import pytest
 
 from sampler import SamplingProblem, TooManySetsError, find_objective, find_sampler, objective_names
 from sampler.objectives.base import Objective
-from sampler.searches.local_search import improve
+from sampler.searches.local_search import LocalSearch
 from solver import Schedule
 from solver.instances import BUDGETS, random_network
-from tests.support.sampling import labelled, problem
+from tests.support.sampling import labelled, network, problem
 
 
 class Table(Objective):
@@ -42,7 +42,7 @@ def test_local_search_stops_where_no_swap_gains() -> None:
     everyone = np.arange(30)
     for seed in range(5):
         objective = Table(seed)
-        sampled, value = improve(objective, np.arange(4), everyone)
+        sampled, value = LocalSearch(objective, problem(network(30), 4), everyone).improve(np.arange(4))
         assert value == objective.value(sampled) > objective.value(np.arange(4))
         for place in range(4):
             for other in np.setdiff1d(everyone, sampled):
@@ -54,7 +54,7 @@ def test_local_search_stops_where_no_swap_gains() -> None:
 def test_two_swaps_at_once_are_tried_in_small_networks() -> None:
     for seed in range(10):
         objective = Table(seed)
-        sampled, value = improve(objective, np.arange(3), np.arange(8))
+        sampled, value = LocalSearch(objective, problem(network(8), 3), np.arange(8)).improve(np.arange(3))
         for out in combinations(range(3), 2):
             for pair in combinations(np.setdiff1d(np.arange(8), sampled), 2):
                 swapped = sampled.copy()

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sampler.searches.lazy import lazy_maximum
+from sampler.objectives.lazy import lazy_maximum
 
 numbers = st.floats(-10, 10, allow_nan=False)
 
