@@ -3,6 +3,7 @@
 import numpy as np
 
 from sampler.base import SamplingProblem, Selection
+from solver.eligibility import data_ceiling
 
 __all__ = ["sample_heuristically", "sample_randomly"]
 
@@ -15,7 +16,11 @@ def sample_randomly(problem: SamplingProblem, generator: np.random.Generator) ->
 
 
 def sample_heuristically(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-    """Take the devices of highest processing capacity P_i, which is their score; ties are broken at random."""
-    capacity = problem.schedule.network.devices.processing_capacity[problem.candidates]
-    order = np.lexsort((generator.random(len(capacity)), -capacity))[: problem.sample_size]
-    return Selection(problem.candidates[order], capacity[order])
+    """Take the devices that can process the most datapoints in a step, P_i/p_i; ties are broken at random.
+
+    The score is that number, the least over the steps of the horizon. If processing costs nothing it is the largest
+    float, since an answer in JSON cannot hold infinity.
+    """
+    most = data_ceiling(problem.schedule, problem.candidates, 1, problem.horizon)
+    order = np.lexsort((generator.random(len(most)), -most))[: problem.sample_size]
+    return Selection(problem.candidates[order], np.minimum(most[order], np.finfo(np.float64).max))

@@ -1,9 +1,13 @@
-"""A first round for the rival samplers that choose devices by their losses or gradients.
+"""What is measured before the devices of a run are sampled.
 
-Before such a run samples its devices, S random devices train for one aggregation, as in the first round of a
-deployment. Every device then reports the loss and the gradient of that model on its initial data, and the sampler
-chooses by these reports.
+S random devices report the gradient of w(0) on their data: the first estimate of ‖∇F̄‖ and γ, which eq. (26) needs.
+
+For the rival samplers that choose devices by their losses or gradients, these devices also train for one aggregation,
+as in the first round of a deployment. Every device then reports the loss and the gradient of that model on its initial
+data, and the sampler chooses by these reports.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +15,21 @@ from numpy.typing import NDArray
 from fedl_sim.engines.base import Engine
 from fedl_sim.engines.models import FloatArray
 from fedl_sim.loop.devices import TrainingSettings, local_steps
-from fedl_sim.loop.server import aggregate, last_of_each
+from fedl_sim.loop.server import aggregate, last_of_each, observe
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem, Selection
 from sampler.rivals.model_based import RIVALS, Observations
+from solver.gradient import GradientModel
 
-__all__ = ["first_model", "observe_devices", "sample_by_rival"]
+__all__ = ["first_model", "observe_devices", "sample_by_rival", "with_gradient"]
+
+
+def with_gradient(problem: SamplingProblem, realisation: Realisation, engine: Engine, *, seed: int) -> SamplingProblem:
+    """Return the problem with ‖∇F̄(0)‖ and γ as S random devices measure them at w(0)."""
+    data = [realisation.partition.of(device) for device in _first_devices(problem, seed)]
+    seen = observe(engine, engine.initial_parameters(stream(seed, "parameters")), data)
+    return replace(problem, gradient=GradientModel(seen.gradient_norm), gradient_noise=seen.gradient_noise)
 
 
 def sample_by_rival(
@@ -40,9 +52,6 @@ def first_model(
 ) -> FloatArray:
     """Return w(τ) of S random devices that train on their own data."""
     w = engine.initial_parameters(stream(seed, "parameters"))
-    chosen: NDArray[np.int64] = stream(seed, "first round").choice(
-        problem.candidates, problem.sample_size, replace=False
-    )
     jobs = [
         local_steps(
             engine,
@@ -53,7 +62,7 @@ def first_model(
             seed=seed,
             scheme="first round",
         )
-        for device in chosen.tolist()
+        for device in _first_devices(problem, seed)
     ]
     return aggregate(last_of_each(jobs, 1))
 
@@ -68,3 +77,10 @@ def observe_devices(realisation: Realisation, engine: Engine, parameters: FloatA
         loss[device], square[device] = moments.loss, moments.mean_square_norm
         gradient[device] = moments.gradient
     return Observations(loss, square, gradient)
+
+
+def _first_devices(problem: SamplingProblem, seed: int) -> list[int]:
+    chosen: NDArray[np.int64] = stream(seed, "first round").choice(
+        problem.candidates, problem.sample_size, replace=False
+    )
+    return chosen.tolist()

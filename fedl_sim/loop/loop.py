@@ -15,7 +15,7 @@ from fedl_sim.engines.base import Engine, Indices
 from fedl_sim.engines.models import FloatArray
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.devices import LocalUpdate, TrainingSettings, local_steps
-from fedl_sim.loop.first_round import sample_by_rival
+from fedl_sim.loop.first_round import sample_by_rival, with_gradient
 from fedl_sim.loop.holdings import Holdings
 from fedl_sim.loop.planner import PeriodPlanner, Planner
 from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
@@ -75,13 +75,14 @@ class Totals:
 def sample_devices(
     scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
 ) -> NDArray[np.int64]:
-    """Choose the devices that train under this scheme; rivals that use losses or gradients need the engine."""
+    """Choose the devices that train under this scheme; samplers see the gradient's norm and γ as measured at w(0)."""
     schedule = realisation.conditions
     if scheme.sampler == EVERYONE:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
     problem = SamplingProblem.of(
         schedule, settings.sample_size, horizon=settings.horizon, offloading=scheme.offloading != "none"
     )
+    problem = with_gradient(problem, realisation, engine, seed=seed)
     # By sampler, not by scheme: so a random scheme with offloading and one without it have the same devices.
     generator = stream(seed, "sample", scheme.sampler, draw)
     if scheme.sampler in RIVALS:
