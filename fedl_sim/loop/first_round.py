@@ -10,7 +10,6 @@ data, and the sampler chooses by these reports.
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedl_sim.engines.base import Engine
 from fedl_sim.engines.models import FloatArray
@@ -80,7 +79,5 @@ def observe_devices(realisation: Realisation, engine: Engine, parameters: FloatA
 
 
 def _first_devices(problem: SamplingProblem, seed: int) -> list[int]:
-    chosen: NDArray[np.int64] = stream(seed, "first round").choice(
-        problem.candidates, problem.sample_size, replace=False
-    )
-    return chosen.tolist()
+    chosen = stream(seed, "first round").choice(problem.candidates, problem.sample_size, replace=False)
+    return [int(device) for device in chosen]

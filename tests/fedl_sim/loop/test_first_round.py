@@ -51,7 +51,7 @@ def test_every_rival_makes_a_scheme() -> None:
 def test_samplers_see_the_gradient_that_random_devices_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[SamplingProblem] = []
 
-    def first_devices(problem: SamplingProblem, _generator: np.random.Generator) -> Selection:
+    def first_devices(problem: SamplingProblem, generator: np.random.Generator) -> Selection:
         seen.append(problem)
         # The devices that measured, so that the run's own first observation is what the sampler saw.
         chosen = stream(3, "first round").choice(problem.candidates, problem.sample_size, replace=False)
