@@ -14,16 +14,17 @@ __all__ = ["GradientModel", "observed_decay"]
 class GradientModel:
     """A norm known at step `since`, falling by the factor `decay` (α ≥ 1) at every step after it.
 
-    A plan without observations uses the defaults. A closed loop calls `observe` after each aggregation and goes on
-    with the model that it returns.
+    If nobody knows the norm (None), 1 is assumed. A closed loop calls `observe` after each aggregation and goes on with
+    the model that it returns.
     """
 
-    norm: float = 1.0
+    norm: float | None = None
     decay: float = 1.0
     since: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "norm", as_number(self.norm, "gradient.norm"))
+        if self.norm is not None:
+            object.__setattr__(self, "norm", as_number(self.norm, "gradient.norm"))
         object.__setattr__(self, "decay", as_number(self.decay, "gradient.decay", low=1.0))
         object.__setattr__(self, "since", as_count(self.since, "gradient.since", low=0))
 
@@ -32,13 +33,18 @@ class GradientModel:
         as_count(first, "first", low=self.since + 1)
         steps = np.arange(first, last + 1, dtype=np.float64) - self.since
         # In logarithms, because α^t would overflow long before norm/α^t underflows to zero.
-        norms: FloatArray = self.norm * np.exp(-steps * np.log(self.decay))
+        norm = 1.0 if self.norm is None else self.norm
+        norms: FloatArray = norm * np.exp(-steps * np.log(self.decay))
         return norms
 
     def observe(self, norm: float, period: int) -> "GradientModel":
-        """The model after the next aggregation, `period` = τ steps later, observed this norm; its α is α_{k+1}."""
+        """The model after the next aggregation, `period` = τ steps later, observed this norm; its α is α_{k+1}.
+
+        α takes two norms. So after the first one, if no norm was given before, the decay stays as it was.
+        """
         period = as_count(period, "aggregation_period")
-        decay = observed_decay(self.norm, norm, period)
+        norm = as_number(norm, "gradient_norm")
+        decay = self.decay if self.norm is None else observed_decay(self.norm, norm, period)
         return GradientModel(norm, decay, self.since + period)
 
 

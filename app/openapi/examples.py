@@ -122,7 +122,7 @@ _READY = {
 
 REQUESTS: dict[str, Any] = {
     "createPlan": PLAN_REQUEST,
-    "createRun": PLAN_REQUEST,
+    "createRun": {**PLAN_REQUEST, "gradient": {"norm": 1.0}},
     "aggregate": {"aggregation": 1, "gradient_norm": 0.5},
     **VALIDATION_REQUESTS,
 }

@@ -62,8 +62,14 @@ EXAMPLE: dict[str, Any] = {
 class GradientIn(RequestModel):
     """‖∇F̄(t)‖ = norm / decay^t."""
 
-    norm: Measure = 1.0
-    decay: Annotated[float, Field(ge=1, le=1e6)] = 1.0
+    norm: Annotated[Measure, Field(description="‖∇F̄(0)‖. A run takes it for an observation only if it is given.")] = 1.0
+    decay: Annotated[
+        float, Field(ge=1, le=1e6, description="α. A run keeps it until two norms are known, then measures it.")
+    ] = 1.0
+
+    def to_domain(self) -> GradientModel:
+        """The model; a norm that was left out is not known."""
+        return GradientModel(self.norm if "norm" in self.model_fields_set else None, self.decay)
 
 
 class ChangeIn(RequestModel):
@@ -129,7 +135,7 @@ class PlanParameters(RequestModel):
             sample_size=self.sample_size,
             horizon=self.horizon,
             aggregation_period=self.aggregation_period,
-            gradient=GradientModel(self.gradient.norm, self.gradient.decay),
+            gradient=self.gradient.to_domain(),
             gradient_noise=self.gradient_noise,
             sampler=self.sampler,
             sampled=None if self.sampled is None else _devices(self.sampled, "/sampled", len(network)),

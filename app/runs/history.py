@@ -28,10 +28,15 @@ def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery
 
 
 def run_query(original: RunRequest, told: Iterable[AggregationRequest], settings: Settings) -> PlanQuery:
-    """The run's query with the changes of these aggregations; of two for the same step, the later one counts."""
+    """The run's query with what these aggregations told: all changes, and the γ measured last.
+
+    Of two changes for the same step, the later one counts.
+    """
     query = original.to_domain(settings)
     network = query.schedule.network
     changes = list(query.schedule.changes)
+    noise = query.gradient_noise
     for one in told:
         changes += [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(one.schedule)]
-    return replace(query, schedule=Schedule(network, tuple(merged(changes))))
+        noise = noise if one.gradient_noise is None else one.gradient_noise
+    return replace(query, schedule=Schedule(network, tuple(merged(changes))), gradient_noise=noise)

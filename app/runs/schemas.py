@@ -21,6 +21,9 @@ class AggregationRequest(RequestModel):
 
     aggregation: Annotated[int, Field(ge=1, lt=2**31, description="k, counted from 1.")]
     gradient_norm: Annotated[Measure, Field(description="‖∇F̄(kτ)‖ as observed.")]
+    gradient_noise: Optional[Measure] = Field(
+        None, description="γ as measured; it holds from now on. Without it the one before does."
+    )
     schedule: Annotated[
         list[ChangeIn], Field(max_length=1000, default_factory=list, description="Changes after step k·τ.")
     ]

@@ -17,6 +17,13 @@ def test_an_observation_sets_norm_and_decay_for_the_next_period() -> None:
     assert_allclose(model.norms(3, 4), [2.0, 1.0])
 
 
+def test_one_observation_leaves_the_decay_as_it_was() -> None:
+    # α takes two norms, and a norm that nobody gave is none of them.
+    first = GradientModel(decay=1.25).observe(0.1, period=2)
+    assert (first.norm, first.decay, first.since) == (0.1, 1.25, 2)
+    assert first.observe(0.025, period=2).decay == pytest.approx(2.0)
+
+
 def test_a_gradient_that_grew_is_held() -> None:
     assert observed_decay(1.0, 3.0, 5) == 1.0
     assert_allclose(GradientModel(1.0).observe(3.0, 5).norms(6, 10), [3.0] * 5)

@@ -53,6 +53,31 @@ def test_observed_gradients_set_the_decay(client: httpx.Client) -> None:
     np.testing.assert_allclose(grown, [3.0] * 5)
 
 
+def test_the_first_norm_of_a_run_without_one_leaves_the_decay_as_given(client: httpx.Client) -> None:
+    run = start_run(client, random_request(2, 12, horizon=15, gradient={"decay": 1.1}))
+    first, second = (aggregate(client, run, k, norm).json()["steps"] for k, norm in ((1, 0.2), (2, 0.1)))
+    np.testing.assert_allclose([step["gradient_norm"] for step in first], [0.2 * 1.1**-t for t in range(1, 6)])
+    np.testing.assert_allclose([step["gradient_norm"] for step in second], [0.1 * 2 ** (-t / 5) for t in range(1, 6)])
+
+
+def test_a_measured_gradient_noise_holds_from_then_on(client: httpx.Client) -> None:
+    run = start_run(client, random_request(3, 12, horizon=20, gradient_noise=2.0))
+
+    def noises(**more: Any) -> list[float]:
+        k = client.get(run).json()["aggregation"] + 1
+        steps = aggregate(client, run, k, **more).json()["steps"]
+        # Term (b) is γ times the mean of 1/√D_i.
+        return [step["statistical_term"] / np.mean(np.array(step["sampled_data"]) ** -0.5) for step in steps]
+
+    np.testing.assert_allclose(noises(gradient_noise=5.0), [5.0] * 5)
+    np.testing.assert_allclose(noises(), [5.0] * 5)
+    np.testing.assert_allclose(noises(gradient_noise=0.0), [0.0] * 5)
+    assert aggregate(client, run, 1, gradient_noise=5.0).headers["idempotent-replay"] == "true"
+    assert aggregate(client, run, 1, gradient_noise=4.0).status_code == 409
+    refused = aggregate(client, run, 1, gradient_noise=-1.0)
+    assert refused.json()["errors"][0]["pointer"] == "/gradient_noise"
+
+
 def test_the_same_body_replays_and_others_conflict(client: httpx.Client) -> None:
     run = start_run(client, random_request(3, 12, horizon=15))
     assert aggregate(client, run, 2).status_code == 409
