@@ -4,7 +4,8 @@
 # Each image has the interpreter, an environment and the libraries they load. It has no shell, no package manager and no
 # compiler. Python and its libraries come from BASE_IMAGE, packages from pip's index (or PIP_INDEX_URL) in the versions of
 # constraints.txt.
-ARG BASE_IMAGE=docker.io/library/python:3.11-slim
+# A digest behind the tag (…@sha256:…) fixes the base image altogether.
+ARG BASE_IMAGE=docker.io/library/python:3.11.14-slim-bookworm
 
 FROM ${BASE_IMAGE} AS tools
 # Any version of strip will do, and Debian keeps only the newest.

@@ -26,5 +26,6 @@ def worker(
         signal.signal(number, lambda *_: stop.set())
     supervisor = Supervisor(count, settings.shutdown_grace, timeout=settings.worker_timeout)
     supervisor.start()
-    stop.wait()
+    while not stop.wait(0.5):  # the handler of a signal that another thread got runs when this one wakes
+        pass
     supervisor.stop()

@@ -18,12 +18,12 @@ from typing import TypeVar
 from app.store import NoAnswerError
 from app.store.deadline import within
 
-__all__ = ["Executor", "Executors", "executors"]
+__all__ = ["QUICK_SECONDS", "Executor", "Executors", "executors"]
 
 T = TypeVar("T")
 
 # Health checks give up after a few seconds, and a known key need not wait for its confirmation.
-_QUICK_SECONDS = 2.0
+QUICK_SECONDS = 2.0
 
 
 class Executor:
@@ -98,7 +98,7 @@ class Executors:
 
 def executors(seconds: float, *, streams: int) -> Executors:
     """The executors of a process; a call may take so many seconds, and there are at most so many event streams."""
-    quick = min(_QUICK_SECONDS, seconds)
+    quick = min(QUICK_SECONDS, seconds)
     return Executors(
         keys=Executor("keys", threads=2, queue=256, seconds=quick),
         readiness=Executor("readiness", threads=2, queue=64, seconds=quick),

@@ -28,6 +28,9 @@ __all__ = ["EXIT_NEWER_SCHEMA", "main"]
 _log = logging.getLogger("fedsift.worker")
 
 _LEAVE_SECONDS = 5.0
+_RETRY_SECONDS = 1.0
+# The system may give a signal to another thread, for instance just after SIGCONT. Its handler runs when this one wakes.
+_LOOK_SECONDS = 0.5
 EXIT_NEWER_SCHEMA = 78  # as EX_CONFIG of sysexits.h
 
 
@@ -63,6 +66,22 @@ def _send_pulse(pipe: int, seconds: float) -> None:
         time.sleep(seconds)
 
 
+def _register(workers: WorkerStore, worker_id: str, scratch: Scratch, stop: threading.Event) -> bool:
+    """Enter the table of workers as soon as the database answers; False if told to stop before."""
+    while not stop.is_set():
+        scratch.pulse()
+        try:
+            workers.register(worker_id, this_host(), os.getpid())
+        except NewerSchemaError:
+            raise
+        except StoreError as error:
+            _log.warning("the store does not answer: %s", error)
+            stop.wait(_RETRY_SECONDS)
+        else:
+            return True
+    return False
+
+
 def _work(settings: Settings, stop: threading.Event) -> None:
     worker_id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     scratch_root = Path(settings.scratch_dir or tempfile.gettempdir())
@@ -78,14 +97,17 @@ def _work(settings: Settings, stop: threading.Event) -> None:
         store,
         settings=settings,
         worker_id=worker_id,
-        scratch_root=scratch_root,
+        scratch=scratch,
         on_struck_off=executor.leave_at_once,
     )
-    workers.register(worker_id, this_host(), os.getpid())
+    if not _register(workers, worker_id, scratch, stop):
+        scratch.remove()
+        return
     upkeep.start()
     executor.start()
     _log.info("worker ready", extra={"fields": {"worker": worker_id}})
-    stop.wait()
+    while not stop.wait(_LOOK_SECONDS):  # see there
+        pass
     # Leave even if the database does not answer: then other workers notice the missing heartbeat and take over.
     watchdog = threading.Timer(settings.shutdown_grace + _LEAVE_SECONDS, os._exit, (EXIT_CRASHED,))
     watchdog.daemon = True

@@ -1,15 +1,19 @@
-"""The scratch folder of a worker, for checkpoint files. A lock on it tells the living from the dead.
+"""The scratch folder of a worker, for checkpoint files. Its lock file tells the living from the dead and the frozen.
 
-The system releases the lock however the process ends, so a folder whose lock is free was left behind by `kill -9`.
+The system releases the lock however the process ends, so a folder whose lock is free was left behind by `kill -9`. The
+time of the lock file is the worker's last pulse. To set it needs no space on the disk and nothing but the disk.
 """
 
 import fcntl
+import math
 import os
 import shutil
+import socket
+import time
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["Scratch", "sweep"]
+__all__ = ["Scratch", "pulse_age", "sweep"]
 
 _PREFIX = "fedsift-"
 _LOCK = "lock"
@@ -28,6 +32,18 @@ class Scratch:
             self._lock = os.open(made / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             made.rename(self.path)
+        self.pulse()
+
+    def pulse(self) -> None:
+        """Tell `pulse_age` that the worker runs.
+
+        The time is that of the clock that counts from the machine's start: it is one clock for all processes, it does
+        not step, and it stands still while the machine sleeps.
+        """
+        if self._lock is not None:
+            now = time.monotonic_ns()
+            with suppress(OSError):
+                os.utime(self._lock, ns=(now, now))
 
     def remove(self) -> None:
         """Delete the folder."""
@@ -35,6 +51,20 @@ class Scratch:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def pulse_age(root: Path) -> float:
+    """Seconds since the last pulse of a worker of this machine or container; infinite if there is no worker."""
+    ages = [_age(lock) for lock in root.glob(f"{_PREFIX}{socket.gethostname()}-*/{_LOCK}")]
+    return min(ages, default=math.inf)
+
+
+def _age(lock: Path) -> float:
+    try:
+        age = (time.monotonic_ns() - lock.stat().st_mtime_ns) / 1e9
+    except OSError:
+        return math.inf
+    return age if age >= 0 else math.inf  # from before a restart of the machine
 
 
 def sweep(root: Path) -> int:

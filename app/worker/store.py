@@ -31,8 +31,9 @@ class WorkerStore:
         self._store = store
 
     def register(self, worker_id: str, host: str, pid: int) -> None:
-        """Add a worker, with its first heartbeat."""
-        sql = f"INSERT INTO workers (id, host, pid, started_at, beats) VALUES (?, ?, ?, {self._store.now}, 1)"  # noqa: S608
+        """Add a worker, with its first heartbeat; it may be added already if an answer of the store was lost."""
+        sql = f"INSERT INTO workers (id, host, pid, started_at, beats) VALUES (?, ?, ?, {self._store.now}, 1) "  # noqa: S608
+        sql += "ON CONFLICT (id) DO NOTHING"
         with self._store.write() as t:
             t.change(sql, worker_id, host, pid)
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from app.worker.liveness import Watch
 
-__all__ = ["Supervisor"]
+__all__ = ["EXTRA_SECONDS", "Supervisor"]
 
 _log = logging.getLogger("fedsift.supervisor")
 
@@ -22,7 +22,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.2, 10.0
 # A process that ran this long was healthy: its next restart is quick again.
 _HEALTHY_SECONDS = 20.0
 # A worker ends by itself within the grace period; this is added before it is killed.
-_EXTRA_SECONDS = 10.0
+EXTRA_SECONDS = 10.0
 # A worker may take this long until its first pulse, while it loads its modules.
 _START_SECONDS = 60.0
 
@@ -66,7 +66,7 @@ class Supervisor:
     def stop(self) -> None:
         """Tell the workers to finish their rounds, wait for them as long as they may take, and kill the rest."""
         self._stop.set()
-        deadline = time.monotonic() + self._grace + _EXTRA_SECONDS
+        deadline = time.monotonic() + self._grace + EXTRA_SECONDS
         for process in list(self._processes.values()):
             process.terminate()
         for thread in self._threads:

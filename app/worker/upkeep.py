@@ -7,13 +7,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from app.settings import Settings
 from app.store import Store, StoreError
 from app.validations.parts import PartStore
 from app.worker.liveness import Watch, runs, this_host
-from app.worker.scratch import sweep
+from app.worker.scratch import Scratch, sweep
 from app.worker.store import WorkerRecord, WorkerStore
 
 __all__ = ["Upkeep"]
@@ -33,7 +32,7 @@ class Upkeep:
         *,
         settings: Settings,
         worker_id: str,
-        scratch_root: Path,
+        scratch: Scratch,
         on_struck_off: Callable[[], None],
     ) -> None:
         self._workers = WorkerStore(store)
@@ -41,7 +40,7 @@ class Upkeep:
         self._settings = settings
         self._id = worker_id
         self._host = this_host()
-        self._scratch_root = scratch_root
+        self._scratch = scratch
         self._on_struck_off = on_struck_off
         self._interval = settings.worker_timeout / 5
         # A look follows a heartbeat of our own: if the store delays that, it delays those of others too.
@@ -76,6 +75,7 @@ class Upkeep:
                 _log.exception("upkeep failed")
 
     def _beat(self) -> None:
+        self._scratch.pulse()  # first: it tells that this thread goes on, also while the store does not answer
         if not self._workers.beat(self._id):
             if not self._stop.is_set():
                 self._on_struck_off()
@@ -92,7 +92,7 @@ class Upkeep:
                 self._strike_off(worker, "process gone")
         if time.monotonic() - self._tidied_at > _TIDY_SECONDS:
             self._tidied_at = time.monotonic()
-            sweep(self._scratch_root)
+            sweep(self._scratch.path.parent)
             self._parts.delete_ended(
                 older_than=86400 * self._settings.validation_days, kept_of_owner=self._settings.validations_kept
             )

@@ -9,7 +9,7 @@ The engine is docker if its daemon answers, else podman, or buildah with podman.
     FEDSIFT_IMAGE_STORE       folder for images and containers, for root on a machine where no engine is set up
     FEDSIFT_BASE_IMAGE_TOOL   program that makes the base image where no registry is reached; its arguments are the
                               store's folder and the image's name
-    BASE_IMAGE                image with Python, default docker.io/library/python:3.11-slim
+    BASE_IMAGE                image with Python, default docker.io/library/python:3.11.14-slim-bookworm
     PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS    as for pip
 """
 
@@ -26,7 +26,7 @@ __all__ = ["Engine", "find_engine"]
 SOURCES = Path(__file__).parents[2]
 TARGETS = ("serve", "worker")
 NAME = os.environ.get("FEDSIFT_IMAGE", "localhost/fedsift")
-BASE = os.environ.get("BASE_IMAGE", "docker.io/library/python:3.11-slim")
+BASE = os.environ.get("BASE_IMAGE", "docker.io/library/python:3.11.14-slim-bookworm")
 BASE_TOOL = os.environ.get("FEDSIFT_BASE_IMAGE_TOOL", "")
 _PIP = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")
 
