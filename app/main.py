@@ -110,16 +110,23 @@ def _service(settings: Settings) -> Service:
     return service
 
 
+# The last seconds of the grace, in which requests that are still under way are answered with 503.
+_LAST_SECONDS = 2.0
+
+
 @contextmanager
-def _streams_end_at_signals(service: Service) -> Iterator[None]:
-    """End event streams at a stop signal: the server waits for open streams before it shuts down."""
+def _work_ends_after_signals(service: Service) -> Iterator[None]:
+    """At a stop signal end event streams, which the server would wait for, and near the end of the grace all work."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    loop = asyncio.get_running_loop()
+    grace = service.settings.shutdown_grace
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def close(number: int, frame: FrameType | None) -> None:
         service.closing_since = service.closing_since or time.monotonic()
+        loop.call_soon_threadsafe(loop.call_later, grace - min(_LAST_SECONDS, grace / 2), service.under_way.end)
         earlier = before[signal.Signals(number)]
         if callable(earlier):
             earlier(number, frame)
@@ -141,7 +148,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     loading = asyncio.create_task(service.pool.run(lambda: warm_up(service)))
     retention = Retention(service)
     retention.start()
-    with _streams_end_at_signals(service):
+    with _work_ends_after_signals(service):
         yield
     await _finish(service, retention)
     await loading

@@ -19,7 +19,7 @@ from solver.arrays import ByteArray, FloatArray
 from solver.course import course_steps
 from solver.eligibility import ROUNDING, Obstacle, data_ceiling, obstacles
 from solver.errors import InvalidInputError
-from solver.fast import TOLERANCE, effort_for, solve_fast, solve_horizons, time_left
+from solver.fast import TOLERANCE, effort_for, solve_horizons, time_left
 from solver.gradient import GradientModel
 from solver.horizon_bound import PlannedSegment, horizon_bound
 from solver.kernels.layout import Effort
@@ -47,7 +47,8 @@ _FOR_EVER = 2**62
 # The most links × steps of one compiled call: 16 MB of fractions.
 _COURSE = 2_000_000
 
-Solve = Callable[[StepProblem, float | None], StepSolution]
+# A solver of one step in so many seconds; None if that is too little.
+Solve = Callable[[StepProblem, float | None], StepSolution | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,7 @@ def advance(
     Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
     last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS`, see
     `solver.transfer`. `time_limit` (seconds) holds for all steps together; the steps after it get what the solver finds
-    without an iteration. Another thread may set `cancel[0]` while the fast solver works; then the period ends with the
-    last step that is done.
+    without an iteration. Another thread may set `cancel[0]`; then the period ends with the last step that is done.
 
     Raises:
         InvalidInputError: an unknown method, a set that does not fit the network, or a number out of range.
@@ -139,6 +139,8 @@ def advance(
         ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
         segment = _Segment(subgraph, kind, ceiling, norms[len(steps) : len(steps) + last - state.step], noise)
         done = segment.in_one_call(state, effort) if solve is None else segment.one_by_one(state, solve, effort)
+        if len(done.steps) < segment.norms.size:
+            solve = None  # time is over: the fast solver has more than nothing for the steps that are left
         steps += done.steps
         state = done.state
         if done.steps:
@@ -177,13 +179,15 @@ class _Segment:
         return _Done(steps, state.after(last, moving.data, subgraph, moving.unsent), shares)
 
     def one_by_one(self, state: HorizonState, solve: Solve, effort: Effort) -> _Done:
-        """By another solver."""
+        """By another solver, while it has time."""
         unsent = state.unsent_along(self.subgraph)
         held = state.data
         steps, shares = [], []
         for t, norm in enumerate(self.norms.tolist(), start=state.step + 1):
             columns = _columns(self.subgraph, self.kind, held, unsent, self.ceiling, norm, self.noise)
-            answer = solve(StepProblem.trusted(**columns), time_left(effort))
+            answer = None if effort.cancel[0] else solve(StepProblem.trusted(**columns), time_left(effort))
+            if answer is None:
+                break
             shares.append(self.kind.share(unsent, answer.fractions))
             unsent = self.kind.left(unsent, answer.fractions)
             held = held + answer.received
@@ -294,11 +298,8 @@ def _solver(method: str, generator: np.random.Generator | None) -> Solve:
     """What solves the steps one by one; the fast solver has all of them in one call instead."""
     if method == "cvxpy":
         require_installed()
-        # Without time left the fast solver still finds more than nothing.
         return lambda problem, remaining: (
-            solve_reference(problem, time_limit=remaining)
-            if remaining is None or remaining > 0
-            else solve_fast(problem, time_limit=0.0)
+            solve_reference(problem, time_limit=remaining) if remaining is None or remaining > 0 else None
         )
     if method == "random":
         if generator is None:

@@ -1,8 +1,9 @@
 """How a request reaches a slice's service: in the bounded pool if it computes, else in a thread that asks the store."""
 
+import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
@@ -12,17 +13,22 @@ from starlette.responses import Response
 from app.http.body import Limit, OpenBodies, check_headers, decoded, read_body
 from app.http.executors import Executors
 from app.http.pool import WorkPool
+from app.http.problems import OverloadedError
 from app.http.unread import UnreadAnswers
 from app.keys.ring import KeyRing
 from app.settings import Settings
 from app.store import Store
 from app.telemetry.metrics import Metrics
 from app.wire.budget import MemoryBudget
+from app.wire.effort import Work, WorkUnderWay
 from app.wire.pointers import refusal
 
 __all__ = ["JSON", "Service", "look_up", "process"]
 
 JSON = "application/json"
+
+# What logs and metrics say of a request that its client did not wait for; nobody reads the answer.
+_CLIENT_LEFT = 499
 
 T = TypeVar("T")
 
@@ -41,6 +47,7 @@ class Service:
     keys: KeyRing
     live_workers: Callable[[], int]
     unread: UnreadAnswers
+    under_way: WorkUnderWay = field(default_factory=WorkUnderWay)
     solver: Literal["loading", "ok", "failed"] = "loading"
     streams: int = 0
     closing_since: float | None = None
@@ -62,6 +69,7 @@ async def process(
         admitted = time.perf_counter()
 
         def job() -> Response:
+            under_way.begin()
             service.metrics.stages({"queue": time.perf_counter() - admitted})
             service.unread.check()
             try:
@@ -69,8 +77,28 @@ async def process(
             except ValidationError as error:
                 raise refusal(error) from None
 
-        with service.pool.place():
-            return await service.pool.run(job)
+        with service.pool.place(), service.under_way.work() as under_way:
+            return await _run(request, service, under_way, job)
+
+
+async def _run(request: Request, service: Service, work: Work, job: Callable[[], Response]) -> Response:
+    """Run the job in the pool, and end its work when the client leaves; the thread is then free at once."""
+    watch = asyncio.create_task(_end_without_client(request, work))
+    try:
+        return await service.pool.run(job)
+    except OverloadedError:
+        if work.client_left:
+            return Response(status_code=_CLIENT_LEFT)
+        raise
+    finally:
+        watch.cancel()
+
+
+async def _end_without_client(request: Request, work: Work) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    work.client_left = True
+    work.end()
 
 
 async def look_up(request: Request, work: Callable[..., T], *arguments: Any) -> T:

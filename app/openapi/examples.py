@@ -50,6 +50,7 @@ _PLAN: dict[str, Any] = {
     "id": PLAN_ID,
     "sampled": [0],
     "scores": [2500.0],
+    "sampler_status": "complete",
     "transfer": "redraw",
     "status": "optimal",
     "objective": 0.6251086820524534,
@@ -69,6 +70,7 @@ _FIRST_PERIOD: dict[str, Any] = {
     "finished": False,
     "sampled": [0],
     "scores": [2500.0],
+    "sampler_status": "complete",
     "transfer": "redraw",
     "status": "optimal",
     **{name: _FIRST_STEP[name] for name in ("objective", "sampling_term", "statistical_term")},
@@ -87,8 +89,10 @@ _SECOND_PERIOD_STEP: dict[str, Any] = {
     "sampling_term": 0.1427303921063437,
     "gradient_norm": 0.25,
 }
+# What only a period with a sampler has.
+_CHOSEN = {"sampler_status"}
 _SECOND_PERIOD: dict[str, Any] = {
-    **_FIRST_PERIOD,
+    **{name: value for name, value in _FIRST_PERIOD.items() if name not in _CHOSEN},
     "aggregation": 1,
     "finished": True,
     "scores": [],

@@ -17,6 +17,7 @@ _SUFFIXES = ("In", "Out")
 # The names of enumerations by their values, and of unions by their members.
 _CHOICES = {
     ("optimal", "feasible", "time_limit"): "PlanStatus",
+    ("complete", "time_limit"): "SamplerStatus",
     ("links", "matrix"): "OutputForm",
     ("fast", "cvxpy"): "SolverName",
     ("ok", "unavailable", "does_not_answer", "newer_schema"): "StoreState",

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.http.problems import ERROR_LIMIT
 from app.plans.diagnosis import Diagnosis
 from app.plans.planning import PlanResult
-from app.wire.base import AnswerModel, Optional
+from app.wire.base import AnswerModel, Optional, given
 from app.wire.problem import DeviceReason
 from sampler import Pick
 from solver import StepPlan
@@ -15,6 +15,7 @@ from solver import StepPlan
 __all__ = ["BinarySummary", "DiagnosisOut", "PickOut", "PlanOut", "PlanSummary", "StepOut", "Transfers", "summary"]
 
 PlanStatus = Literal["optimal", "feasible", "time_limit"]
+SamplerStatus = Literal["complete", "time_limit"]
 
 
 class PickOut(AnswerModel):
@@ -100,6 +101,11 @@ class PlanSummary(AnswerModel):
     trace: Optional[list[PickOut]] = Field(
         None, description="Why each was picked, in the order of `sampled`; absent where the sampler does not tell."
     )
+    sampler_status: Optional[SamplerStatus] = Field(
+        None,
+        description="`complete`: the search came to its own end. `time_limit`: its time was over, and this is the best "
+        "set found. Absent where no sampler chose.",
+    )
     transfer: Literal["send_once", "redraw"] = Field(description="As asked for.")
     status: PlanStatus
     objective: float
@@ -130,11 +136,12 @@ class PlanOut(PlanSummary):
 
 def summary(result: PlanResult, output: str) -> dict[str, Any]:
     """The fields of `PlanSummary`."""
-    plan = result.plan
+    plan, choice = result.plan, result.choice
     return {
         "sampled": plan.sampled.tolist(),
-        "scores": result.scores.tolist(),
-        "trace": [PickOut.from_domain(pick) for pick in result.trace] or None,
+        "scores": [] if choice is None else choice.scores.tolist(),
+        "trace": None if choice is None else [PickOut.from_domain(pick) for pick in choice.trace] or None,
+        "sampler_status": _sampler_status(result),
         "transfer": plan.transfer,
         "status": plan.status.value,
         "objective": plan.objective,
@@ -148,6 +155,12 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "timing_ms": _milliseconds(result),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }
+
+
+def _sampler_status(result: PlanResult) -> SamplerStatus | None:
+    if result.choice is None or result.choice.complete is None:
+        return None
+    return "complete" if result.choice.complete else "time_limit"
 
 
 def _milliseconds(result: PlanResult) -> dict[str, float]:
@@ -171,6 +184,7 @@ class BinarySummary(AnswerModel):
     """What a binary answer says outside its arrays."""
 
     id: str
+    sampler_status: Optional[SamplerStatus] = None
     status: PlanStatus
     objective: float
     sampling_term: float
@@ -190,6 +204,7 @@ class BinarySummary(AnswerModel):
         plan = result.plan
         return cls(
             id=plan_id,
+            **given(sampler_status=_sampler_status(result)),
             status=cast("PlanStatus", plan.status.value),
             timing_ms=_milliseconds(result),
             steps=[

@@ -88,7 +88,7 @@ def _archive(service: Service, result: PlanResult) -> bytes:
         allow_pickle=False,
         summary=np.frombuffer(summary, np.uint8),
         sampled=plan.sampled,
-        scores=result.scores,
+        scores=np.empty(0) if result.choice is None else result.choice.scores,
         sampled_data=np.stack([step.sampled_data for step in plan.steps]),
         received=np.stack([step.received for step in plan.steps]),
         offsets=np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),

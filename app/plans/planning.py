@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from app.http.problems import InfeasibleError, InvalidRequestError
 from app.wire import estimate
 from app.wire.budget import charge, reserved
+from app.wire.effort import Deadline
 from sampler import (
     SERVED_OBJECTIVES,
     Pick,
@@ -29,8 +30,10 @@ from solver import (
     advance,
     start,
 )
+from solver.fast import TOLERANCE, effort_for
 
 __all__ = [
+    "Choice",
     "PlanQuery",
     "PlanResult",
     "check_sampler",
@@ -43,6 +46,8 @@ __all__ = [
 # Up to this many links × steps a solve takes well under a second. A time limit would only slow it down, and would
 # switch off the solver's second opinion on a hard step.
 _UNTIMED_WORK = 200_000
+# Sampling may take this share of the time that is left. Without time the solver hardly improves on sending nothing.
+_SAMPLING_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +73,23 @@ class PlanQuery:
 
 
 @dataclass(frozen=True, eq=False)
+class Choice:
+    """The sampled devices with what the sampler says of them; `complete` is None where the caller chose them."""
+
+    sampled: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    trace: tuple[Pick, ...] = ()
+    complete: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class PlanResult:
     """A plan or a period of one, the state after it, and the seconds of each stage."""
 
     plan: Plan
     state: HorizonState
-    scores: NDArray[np.float64]
     seconds: dict[str, float]
-    trace: tuple[Pick, ...] = ()
+    choice: Choice | None = None
 
 
 def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
@@ -87,12 +101,13 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
     begin = perf_counter()
     last = query.horizon if steps is None else min(steps, query.horizon)
     _charge_steps(query, last)
-    sampled, scores, trace = choose(query)
+    deadline = Deadline.after(query.time_limit)
+    choice = choose(query, deadline)
     chosen = perf_counter()
-    state = start(query.schedule, sampled)
-    result = _solve(query, state, query.gradient, last)
+    state = start(query.schedule, choice.sampled)
+    result = _solve(query, state, query.gradient, last, deadline)
     seconds = {"sample": chosen - begin, **result.seconds}
-    return PlanResult(result.plan, result.state, scores, seconds, trace)
+    return PlanResult(result.plan, result.state, seconds, choice)
 
 
 def check_sampler(query: PlanQuery) -> None:
@@ -113,8 +128,8 @@ def check_sampler(query: PlanQuery) -> None:
         raise InvalidRequestError.at("/sampler", rule) from error
 
 
-def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
-    """The sampled devices, their scores, and the sampler's trace if it has one; a fixed set has neither.
+def choose(query: PlanQuery, deadline: Deadline) -> Choice:
+    """The devices that the sampler chooses in its share of the time, or those that the caller names.
 
     Raises:
         InfeasibleError: too few devices can be sampled.
@@ -122,9 +137,11 @@ def choose(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tu
     """
     check_sampler(query)
     if query.sampled is not None:
-        return query.sampled, np.empty(0), ()
+        return Choice(query.sampled, np.empty(0))
     with sampling_memory(query):
-        return _sample(query)
+        choice = _sample(query, deadline)
+    deadline.check()
+    return choice
 
 
 def sampling_memory(query: PlanQuery) -> AbstractContextManager[None]:
@@ -133,7 +150,7 @@ def sampling_memory(query: PlanQuery) -> AbstractContextManager[None]:
     return reserved(estimate.sampling(query.sampler, n, links), f"sampling among {n} devices with {links} links")
 
 
-def _sample(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], tuple[Pick, ...]]:
+def _sample(query: PlanQuery, deadline: Deadline) -> Choice:
     allowed = _mask(query)
     try:
         problem = SamplingProblem.of(
@@ -143,6 +160,7 @@ def _sample(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], t
             allowed=allowed,
             gradient=query.gradient,
             gradient_noise=query.gradient_noise,
+            effort=effort_for(TOLERANCE, _SAMPLING_SHARE * deadline.left, deadline.flag),
         )
     except TooFewDevicesError as error:
         relevant = tuple(o for o in error.obstacles if allowed is None or allowed[o.device])
@@ -152,7 +170,7 @@ def _sample(query: PlanQuery) -> tuple[NDArray[np.int64], NDArray[np.float64], t
         selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
     except SamplingError as error:
         raise InvalidRequestError.at("/sampler", str(error)) from error
-    return selection.sampled, selection.scores, selection.trace
+    return Choice(selection.sampled, selection.scores, selection.trace, selection.complete)
 
 
 def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:
@@ -164,16 +182,17 @@ def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel,
         TooLargeError: the plan needs more memory than there is for requests.
     """
     _charge_steps(query, last - state.step)
-    return _solve(query, state, gradient, last)
+    return _solve(query, state, gradient, last, Deadline.after(query.time_limit))
 
 
-def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:
+def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int, deadline: Deadline) -> PlanResult:
     begin = perf_counter()
     n_links = links_into(query.schedule, state.sampled)
     _keep_limits(query, n_links)
     norms = gradient.norms(state.step + 1, last)
     with reserved(estimate.offloading(query.solver, query.sample_size, n_links), f"solving with {n_links} links"):
-        period = _advance(query, state, norms)
+        period = _advance(query, state, norms, deadline)
+    deadline.check()
     if period.obstacles:
         raise InfeasibleError("sampled devices cannot process the data they hold", period.obstacles)
     n_transfers = sum(step.source.size for step in period.steps)
@@ -192,7 +211,7 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
         transfer=query.transfer,
         horizon_bound=period.bound,
     )
-    return PlanResult(plan, period.state, np.empty(0), {"solve": seconds})
+    return PlanResult(plan, period.state, {"solve": seconds})
 
 
 def _charge_steps(query: PlanQuery, steps: int) -> None:
@@ -217,7 +236,7 @@ def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:
     return mask
 
 
-def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) -> Period:
+def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64], deadline: Deadline) -> Period:
     work = links_into(query.schedule, state.sampled) * norms.size
     untimed = work <= _UNTIMED_WORK and not query.asked_for_time_limit and query.solver == "fast"
     return advance(
@@ -228,7 +247,8 @@ def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64]) 
         horizon=query.horizon,
         method=query.solver,
         transfer=query.transfer,
-        time_limit=None if untimed else query.time_limit,
+        time_limit=None if untimed else deadline.left,
+        cancel=deadline.flag,
     )
 
 

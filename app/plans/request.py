@@ -121,7 +121,9 @@ class PlanParameters(RequestModel):
     ] = "redraw"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     output: Literal["links", "matrix"] = "links"
-    time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(None, description="Seconds to solve in.")
+    time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(
+        None, description="Seconds to read the request, sample and solve in."
+    )
 
     def query(self, network: Network, settings: Settings) -> PlanQuery:
         """What is to be planned for this network."""

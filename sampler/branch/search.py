@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem, Selection
 from sampler.trace import SHOWN_CANDIDATES, Pick
+from sampler.unfinished import selection
 from solver.network import Network
 
 __all__ = ["PERCENTILES", "RULES", "branch_search"]
@@ -48,7 +49,10 @@ def branch_search(
     generator: np.random.Generator,
     percentiles: Sequence[float] = PERCENTILES,
 ) -> Selection:
-    """Pick `problem.sample_size` devices by their scores (N,); exact ties are broken at random."""
+    """Pick `problem.sample_size` devices by their scores (N,); exact ties are broken at random.
+
+    When time is over, the rest are the highest scores that are left.
+    """
     n = len(problem.schedule.network)
     if scores.shape != (n,) or not np.all(np.isfinite(scores)):
         raise ValueError(f"the branch needs a finite score for each of the {n} devices")
@@ -56,15 +60,13 @@ def branch_search(
     free[problem.candidates] = True
     picks: list[Pick] = []
     for _ in range(problem.sample_size):
+        if problem.out_of_time:
+            break
         last = picks[-1].device if picks else None
-        pick = _best(_pool(problem.schedule.network, free, last, percentiles), scores, generator)
+        pick = _best(_pool(problem.conditions, free, last, percentiles), scores, generator)
         free[pick.device] = False
         picks.append(pick)
-    return Selection(
-        np.array([pick.device for pick in picks], np.int64),
-        np.array([pick.score for pick in picks]),
-        tuple(picks),
-    )
+    return selection(problem, picks, scores)
 
 
 def _pool(network: Network, free: NDArray[np.bool_], last: int | None, percentiles: Sequence[float]) -> _Pool:

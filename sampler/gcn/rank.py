@@ -19,6 +19,7 @@ from sampler.gcn.forward import Propagation, log_softmax
 from sampler.gcn.rank_features import RankView
 from sampler.gcn.weights import GENERAL, Weights, load_weights
 from sampler.trace import SHOWN_CANDIDATES, Pick
+from sampler.unfinished import selection
 
 __all__ = ["GcnRank", "rank_logits"]
 
@@ -64,20 +65,22 @@ class GcnRank:
         return dict(self.weights.provenance)
 
     def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-        """Pick device after device; exact ties are broken at random."""
-        view, propagate = RankView(problem), Propagation(problem.schedule.network)
+        """Pick device after device; exact ties are broken at random.
+
+        When time is over, the rest are those of highest rank after the last pick, or of most data if there was none.
+        """
+        view, propagate = RankView(problem), Propagation(problem.conditions)
         layers = self.weights.layers
-        picks = []
+        picks: list[Pick] = []
+        logits = problem.conditions.devices.data
         for _ in range(problem.sample_size):
+            if problem.out_of_time:
+                break
             logits = rank_logits(view.features(), propagate, layers)
             pick = _best(np.flatnonzero(view.free), logits, generator, view.picked)
             view.pick(pick.device)
             picks.append(pick)
-        return Selection(
-            np.array([pick.device for pick in picks], np.int64),
-            np.array([pick.score for pick in picks]),
-            tuple(picks),
-        )
+        return selection(problem, picks, logits)
 
 
 def _best(pool: NDArray[np.int64], logits: FloatArray, generator: np.random.Generator, picked: Sequence[int]) -> Pick:

@@ -49,7 +49,7 @@ class RankView:
     """The features of a sampling problem for the ranking network; `pick` moves on to the next step."""
 
     def __init__(self, problem: SamplingProblem) -> None:
-        network = problem.schedule.network
+        network = problem.conditions
         devices, links = network.devices, network.links
         n = len(network)
         horizon = problem.horizon if problem.offloading else 0
@@ -86,7 +86,7 @@ class RankView:
 
     def pick(self, device: int) -> None:
         """Add a device to the set."""
-        network = self._problem.schedule.network
+        network = self._problem.conditions
         links = network.links
         into = slice(network.incoming[device], network.incoming[device + 1])
         senders = links.source[into]

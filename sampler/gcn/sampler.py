@@ -51,7 +51,7 @@ class GcnBranch:
 
     def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
         """Score the devices, then search."""
-        network = problem.schedule.network
+        network = problem.conditions
         weights = self.weights_for(problem.sample_size)
         features = device_features(network, problem.sample_size, weights.features)
         scores = gcn_scores(features, Propagation(network), weights.layers)

@@ -1,0 +1,134 @@
+"""Work ends at its deadline, when its client leaves, and before a shutdown's grace is over."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import numpy as np
+import pytest
+
+from app.http.problems import OverloadedError
+from app.plans.planning import make_plan
+from app.plans.request import PlanRequest
+from app.settings import Settings
+from app.wire.effort import Deadline, WorkUnderWay
+from tests.support.requests import random_request
+from tests.support.server import Server, running_server, start_server
+
+# The reference solver would need a minute and more for so many steps.
+ENDLESS = random_request(1, 30, horizon=10_000, solver="cvxpy", sampler="random", time_limit=60.0)
+QUICK = random_request(2, 20, time_limit=60.0)
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with one thread."""
+    with running_server(tmp_path_factory.mktemp("narrow"), threads="1") as server:
+        yield server
+
+
+def under_way(client: httpx.Client, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while f"fedsift_admitted {count}.0" not in client.get("/metrics").text:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_deadline_counts_from_when_a_thread_takes_the_request_up() -> None:
+    under = WorkUnderWay()
+    with under.work() as work:
+        made = work.begun
+        time.sleep(0.2)
+        work.begin()
+        assert work.begun >= made + 0.2
+        assert Deadline.after(1.0).ends == work.begun + 1.0
+    assert Deadline.after(5.0).left > 4
+
+
+def test_ended_work_does_not_begin_and_does_not_go_on() -> None:
+    under = WorkUnderWay()
+    with under.work() as one, under.work():
+        inner = Deadline.after(1.0)
+        inner.check()
+        under.end()
+        for ended in (one.begin, inner.check):
+            with pytest.raises(OverloadedError, match="shutting down"):
+                ended()
+    with under.work() as work:
+        flag = Deadline.after(1.0).flag
+        assert flag is work.flag
+        assert not flag[0]
+    assert flag[0], "a thread that is left behind goes on"
+
+
+def test_planning_stops_where_it_is() -> None:
+    query = PlanRequest.model_validate(ENDLESS).to_domain(Settings())
+    under = WorkUnderWay()
+    begin = time.monotonic()
+    with under.work() as work:
+        threading.Timer(0.5, work.end).start()
+        with pytest.raises(OverloadedError):
+            make_plan(query)
+    assert time.monotonic() - begin < 30
+
+
+def test_a_client_that_leaves_frees_its_thread(narrow: Server) -> None:
+    with narrow.client() as client:
+        with pytest.raises(httpx.ReadTimeout):
+            client.post("/v1/plans", json=ENDLESS, timeout=1.0)
+        begin = time.monotonic()
+        under_way(client, 0)
+        freed = time.monotonic() - begin
+        assert client.post("/v1/plans", json=QUICK).status_code == 200
+        assert freed < 20  # .02 on an idle machine; the work had almost a minute to go
+        assert 'status="499"' in client.get("/metrics").text
+
+
+def test_a_client_that_leaves_the_queue_is_not_served(narrow: Server) -> None:
+    at = urlsplit(narrow.url)
+    with narrow.client() as client:
+        body = httpx.Request("POST", f"{narrow.url}/v1/plans", json=ENDLESS)
+        head = "".join(f"{name}: {value}\r\n" for name, value in body.headers.items())
+        message = f"POST /v1/plans HTTP/1.1\r\n{head}\r\n".encode() + body.read()
+        connections = [socket.create_connection((at.hostname, at.port)) for _ in range(3)]
+        for connection in connections:
+            connection.sendall(message)
+        under_way(client, 3)
+        for connection in connections:
+            connection.close()
+        under_way(client, 0)
+
+
+def test_told_to_stop_it_ends_in_its_grace_and_says_so_to_who_waits(tmp_path: Path) -> None:
+    server = start_server(tmp_path, shutdown_grace="4")
+    answers: list[httpx.Response] = []
+
+    def ask() -> None:
+        with server.client() as client:
+            answers.append(client.post("/v1/plans", json=ENDLESS))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    with server.client() as client:
+        under_way(client, 1)
+    begin = time.monotonic()
+    server.process.terminate()
+    assert server.process.wait(60) == 0
+    assert time.monotonic() - begin < 20  # 2 on an idle machine
+    thread.join()
+    assert answers[0].status_code == 503
+    assert "shutting down" in answers[0].json()["detail"]
+    assert answers[0].headers["retry-after"]
+
+
+def test_one_time_limit_holds_for_sampling_and_solving() -> None:
+    query = PlanRequest.model_validate({**ENDLESS, "time_limit": 0.3}).to_domain(Settings())
+    begin = time.monotonic()
+    result = make_plan(query)
+    assert time.monotonic() - begin < 30  # 1 on an idle machine
+    assert result.plan.status.value == "time_limit"
+    assert np.isfinite(result.plan.objective or np.nan)
