@@ -22,6 +22,7 @@ from solver.problem import StepProblem
 from solver.schedule import Change, Schedule
 from solver.solution import OPTIMALITY_GAP, Status, StepSolution, certified
 from solver.state import HorizonState, start
+from solver.weights import Weights
 
 __all__ = [
     "METHODS",
@@ -47,6 +48,7 @@ __all__ = [
     "StepPlan",
     "StepProblem",
     "StepSolution",
+    "Weights",
     "advance",
     "certified",
     "convergence_bound",

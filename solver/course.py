@@ -7,11 +7,14 @@ from solver.kernels.layout import Course
 from solver.plan import StepPlan
 from solver.solution import status_of
 from solver.subgraph import Subgraph
+from solver.weights import Weights
 
 __all__ = ["course_steps"]
 
 
-def course_steps(first: int, last: int, subgraph: Subgraph, course: Course, norms: FloatArray) -> list[StepPlan]:
+def course_steps(
+    first: int, last: int, subgraph: Subgraph, course: Course, norms: FloatArray, weights: Weights
+) -> list[StepPlan]:
     """Steps first..last of a plan, from a course of one horizon along the subgraph."""
     fractions = course.steps.phi[: last - first + 1]
     row, link = np.nonzero(fractions)
@@ -20,10 +23,14 @@ def course_steps(first: int, last: int, subgraph: Subgraph, course: Course, norm
     source, target, useful = subgraph.source[link], subgraph.target[link], course.useful[row, link]
     datapoints = fraction * subgraph.held[link]
     received, prices, held = course.steps.R, course.steps.mu, course.held
+    sending = np.bincount(row, weights=datapoints * subgraph.cost[link], minlength=len(fractions)).tolist()
+    processing = (held[: len(fractions)] @ subgraph.processing_cost).tolist()
     steps = []
     for t, figures in enumerate(course.steps.figures[: len(fractions), 0].tolist()):
-        iterations, sampling, statistical, price, gap, violation, in_time = figures
-        objective = sampling + statistical + price
+        iterations, sampling, statistical, _, gap, violation, in_time = figures
+        # What the devices held before costs too, so this is more than the prices paid in the step.
+        costs = weights.transmit * sending[t] + weights.processing * processing[t]
+        objective = sampling + statistical + costs
         own = slice(ends[t], ends[t + 1])
         steps.append(
             StepPlan(
@@ -43,6 +50,9 @@ def course_steps(first: int, last: int, subgraph: Subgraph, course: Course, norm
                 status=status_of(gap, objective, violation, out_of_time=not in_time),
                 iterations=int(iterations),
                 receiver_prices=prices[t],
+                transmit_cost=sending[t],
+                processing_cost=processing[t],
+                weights=weights,
             )
         )
     return steps

@@ -8,7 +8,7 @@ receive. If a step ignored a later drop of P_i/p_i, that later step would be inf
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ from solver.state import HorizonState, start
 from solver.subgraph import Subgraph
 from solver.transfer import Transfer
 from solver.validation import as_column, as_count, as_device_set, as_number
+from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["METHODS", "TRANSFERS", "Period", "advance", "plan_offloading", "step_problem"]
 
@@ -73,6 +74,7 @@ def step_problem(
     gradient_noise: float = 1.0,
     horizon: int | None = None,
     transfer: str = Transfer.REDRAW,
+    weights: Weights = NO_WEIGHTS,
 ) -> StepProblem:
     """The next step's problem, as a validated `StepProblem` of its own."""
     kind = _transfer(transfer)
@@ -82,7 +84,7 @@ def step_problem(
     last = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=state.step + 1)
     ceiling = data_ceiling(schedule, state.sampled, state.step + 1, last)
     unsent = state.unsent_along(subgraph)
-    columns = _columns(subgraph, kind, state.data, unsent, ceiling, gradient_norm, gradient_noise)
+    columns = _columns(subgraph, kind, weights, state.data, unsent, ceiling, gradient_norm, gradient_noise)
     # Planning allows for rounding where P_i = p_i·D_i; a device that holds more than that is refused.
     fits = state.data <= ceiling * ROUNDING
     return StepProblem(**(columns | {"data_ceiling": np.where(fits, columns["data_ceiling"], ceiling)}))
@@ -97,6 +99,7 @@ def advance(
     horizon: int | None = None,
     method: str = "fast",
     transfer: str = Transfer.REDRAW,
+    weights: Weights = NO_WEIGHTS,
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -106,8 +109,9 @@ def advance(
 
     Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
     last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS`, see
-    `solver.transfer`. `time_limit` (seconds) holds for all steps together; the steps after it get what the solver finds
-    without an iteration. Another thread may set `cancel[0]`; then the period ends with the last step that is done.
+    `solver.transfer`. `weights` price sending and processing (`solver.weights`). `time_limit` (seconds) holds for all
+    steps together; the steps after it get what the solver finds without an iteration. Another thread may set
+    `cancel[0]`; then the period ends with the last step that is done.
 
     Raises:
         InvalidInputError: an unknown method, a set that does not fit the network, or a number out of range.
@@ -137,7 +141,7 @@ def advance(
         last = min(last, state.step + max(_COURSE // max(subgraph.source.size, 1), 1))
         # The ceiling of a step is the lowest from that step on, so it is constant within a segment.
         ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
-        segment = _Segment(subgraph, kind, ceiling, norms[len(steps) : len(steps) + last - state.step], noise)
+        segment = _Segment(subgraph, kind, weights, ceiling, norms[len(steps) : len(steps) + last - state.step], noise)
         done = segment.in_one_call(state, effort) if solve is None else segment.one_by_one(state, solve, effort)
         if len(done.steps) < segment.norms.size:
             solve = None  # time is over: the fast solver has more than nothing for the steps that are left
@@ -145,7 +149,7 @@ def advance(
         state = done.state
         if done.steps:
             segments.append(_planned_segment(begin, subgraph, ceiling, done.shares, done.steps))
-    return Period(tuple(steps), state, horizon_bound(segments, begin.data, noise) if segments else None)
+    return Period(tuple(steps), state, horizon_bound(segments, begin.data, noise, weights) if segments else None)
 
 
 class _Done(NamedTuple):
@@ -162,6 +166,7 @@ class _Segment:
 
     subgraph: Subgraph
     kind: Transfer
+    weights: Weights
     ceiling: FloatArray
     norms: FloatArray
     noise: float
@@ -169,11 +174,11 @@ class _Segment:
     def in_one_call(self, state: HorizonState, effort: Effort) -> _Done:
         """By the fast solver, in compiled code."""
         subgraph = self.subgraph
-        part = part_of(subgraph, state.data, self.ceiling, self.noise, state.unsent_along(subgraph))
+        part = part_of(subgraph, state.data, self.ceiling, self.noise, state.unsent_along(subgraph), self.weights)
         packed, moving = pack([part], self.norms[:, None], once=self.kind is Transfer.SEND_ONCE)
         course, done = solve_horizons(packed, moving, effort)
         last = state.step + int(done[0])
-        steps = course_steps(state.step + 1, last, subgraph, course, self.norms)
+        steps = course_steps(state.step + 1, last, subgraph, course, self.norms, self.weights)
         useful = course.useful[: len(steps)]
         shares = np.divide(useful, subgraph.fresh, out=np.zeros_like(useful), where=subgraph.fresh > 0)
         return _Done(steps, state.after(last, moving.data, subgraph, moving.unsent), shares)
@@ -184,14 +189,14 @@ class _Segment:
         held = state.data
         steps, shares = [], []
         for t, norm in enumerate(self.norms.tolist(), start=state.step + 1):
-            columns = _columns(self.subgraph, self.kind, held, unsent, self.ceiling, norm, self.noise)
+            columns = _columns(self.subgraph, self.kind, self.weights, held, unsent, self.ceiling, norm, self.noise)
             answer = None if effort.cancel[0] else solve(StepProblem.trusted(**columns), time_left(effort))
             if answer is None:
                 break
             shares.append(self.kind.share(unsent, answer.fractions))
             unsent = self.kind.left(unsent, answer.fractions)
             held = held + answer.received
-            steps.append(_step_plan(t, self.subgraph, answer, held))
+            steps.append(_step_plan(t, self.subgraph, answer, held, self.weights))
         last = state.step + len(steps)
         return _Done(steps, state.after(last, held, self.subgraph, unsent), np.array(shares))
 
@@ -206,6 +211,7 @@ def plan_offloading(
     gradient_noise: float = 1.0,
     method: str = "fast",
     transfer: str = Transfer.REDRAW,
+    weights: Weights = NO_WEIGHTS,
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -226,6 +232,7 @@ def plan_offloading(
         horizon=horizon,
         method=method,
         transfer=transfer,
+        weights=weights,
         generator=generator,
         tolerance=tolerance,
         time_limit=time_limit,
@@ -269,6 +276,7 @@ def _planned_segment(
 def _columns(
     subgraph: Subgraph,
     kind: Transfer,
+    weights: Weights,
     held: FloatArray,
     unsent: FloatArray,
     ceiling: FloatArray,
@@ -277,10 +285,11 @@ def _columns(
 ) -> dict[str, Any]:
     devices = subgraph.network.devices
     sampled = subgraph.sampled
+    useful = kind.useful(subgraph.fresh, unsent)
     return {
         "offsets": subgraph.offsets,
         "receiver": subgraph.receiver,
-        "useful": kind.useful(subgraph.fresh, unsent),
+        "useful": useful,
         "cost": subgraph.cost,
         "budget": subgraph.budget,
         "receive_capacity": devices.receive_capacity[sampled],
@@ -291,6 +300,7 @@ def _columns(
         "gradient_norm": norm,
         "gradient_noise": noise,
         "limit": kind.limit(unsent),
+        "price": weights.prices(subgraph, useful),
     }
 
 
@@ -312,15 +322,16 @@ def _solver(method: str, generator: np.random.Generator | None) -> Solve:
     raise InvalidInputError("method", f"must be one of {', '.join(METHODS)}, is {method!r}")
 
 
-def _step_plan(t: int, subgraph: Subgraph, answer: StepSolution, held: FloatArray) -> StepPlan:
+def _step_plan(t: int, subgraph: Subgraph, answer: StepSolution, held: FloatArray, weights: Weights) -> StepPlan:
     moves = np.flatnonzero(answer.fractions)
     fraction = answer.fractions[moves]
-    return StepPlan(
+    datapoints = fraction * subgraph.held[moves]
+    step = StepPlan(
         step=t,
         source=subgraph.source[moves],
         target=subgraph.target[moves],
         fraction=fraction,
-        datapoints=fraction * subgraph.held[moves],
+        datapoints=datapoints,
         useful=fraction * answer.problem.useful[moves],
         received=answer.received,
         sampled_data=held,
@@ -332,4 +343,9 @@ def _step_plan(t: int, subgraph: Subgraph, answer: StepSolution, held: FloatArra
         status=answer.status,
         iterations=answer.iterations,
         receiver_prices=answer.receiver_prices,
+        transmit_cost=float(datapoints @ subgraph.cost[moves]),
+        processing_cost=float(held @ subgraph.processing_cost),
+        weights=weights,
     )
+    # The step problem leaves out what processing the data held before costs.
+    return step if answer.gap == 0 else replace(step, relative_gap=answer.gap / step.objective)

@@ -11,7 +11,10 @@ at i at step t, every plan has
 
     Σ_t f_t(q) ≥ Σ_t f_t(q̂) + Σ_{t,i} V_i(t) R̂_i(t) − max Σ_{t,i} V_i(t) R_i(t),
 
-and by weak duality any prices of the rows above bound the maximum, sender by sender
+The weights of `solver.weights` add v·p_i to each ∂f_s/∂q_i, and take w·ψ_l D_k y_l(t) off the maximum. A redrawing plan
+pays for Φ ≥ y, so the bound holds for it too. Where V_i(t) is negative, nothing is sent, and 0 takes its place.
+
+By weak duality any prices of the rows above bound the maximum, sender by sender
 (`solver.kernels.horizon_certificate` chooses them). It costs O(links × steps).
 """
 
@@ -24,6 +27,7 @@ from solver.arrays import FloatArray, IntArray
 from solver.kernels.horizon_certificate import SegmentLinks, earn_segment, price_segment
 from solver.subgraph import Subgraph
 from solver.validation import frozen
+from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["PlannedSegment", "horizon_bound"]
 
@@ -55,22 +59,30 @@ class PlannedSegment:
     receiver_prices: FloatArray
 
 
-def horizon_bound(segments: Sequence[PlannedSegment], data: FloatArray, gradient_noise: float) -> float:
+def horizon_bound(
+    segments: Sequence[PlannedSegment], data: FloatArray, gradient_noise: float, weights: Weights = NO_WEIGHTS
+) -> float:
     """No plan for these devices over these steps has a mean objective below this; `data` is D_i before the first."""
     norms = np.concatenate([segment.gradient_norms for segment in segments])
     received = np.concatenate([segment.received for segment in segments])
     prices = np.concatenate([segment.receiver_prices for segment in segments])
     total = np.cumsum(received, axis=0)
     values, slopes = _objective(data + total, segments[0].subgraph.unsampled_data, norms, gradient_noise)
+    holding = np.concatenate([np.tile(weights.of_holding(one.subgraph), (len(one.shares), 1)) for one in segments])
+    values += (holding * (data + total)).sum(axis=1)
+    slopes -= holding
     worth = np.ascontiguousarray(np.cumsum(slopes[::-1], axis=0)[::-1])
+    earned = float((worth * received).sum())
+    worth = np.maximum(worth, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - np.clip(np.nan_to_num(prices / slopes, nan=0.0, posinf=1.0), 0.0, 1.0)
     pairs, unsent, sent, latest = _pairs(segments)
+    links = [_links(segment, pair, weights) for segment, pair in zip(segments, pairs, strict=True)]
     most = np.inf
     for trust, everything in _CHOICES:
         last = frozen(np.where(sent >= unsent * everything, latest, -1))
-        most = min(most, _most(segments, pairs, unsent, last, data, received, total, worth, left, trust))
-    return (float(values.sum()) + float((worth * received).sum()) - most) / norms.size
+        most = min(most, _most(segments, links, unsent, last, data, received, total, worth, left, trust))
+    return (float(values.sum()) + earned - most) / norms.size
 
 
 def _objective(held: FloatArray, unsampled: float, norms: FloatArray, noise: float) -> tuple[FloatArray, FloatArray]:
@@ -105,7 +117,7 @@ def _pairs(segments: Sequence[PlannedSegment]) -> tuple[list[IntArray], FloatArr
 
 def _most(
     segments: Sequence[PlannedSegment],
-    pairs: Sequence[IntArray],
+    links: Sequence[SegmentLinks],
     unsent: FloatArray,
     last: IntArray,
     data: FloatArray,
@@ -124,13 +136,13 @@ def _most(
     most = 0.0
     end = received.shape[0]
     rows = []
-    for segment, pair in zip(reversed(segments), reversed(pairs), strict=True):
+    for segment, own_links in zip(reversed(segments), reversed(links), strict=True):
         graph = segment.subgraph
         begin = end - segment.shares.shape[0]
         rows.append(slice(begin, end))
-        np.maximum.at(fresh, pair, graph.fresh)
+        np.maximum.at(fresh, own_links.pair, graph.fresh)
         most += price_segment(
-            _links(segment, pair),
+            own_links,
             frozen(graph.network.devices.receive_capacity[graph.sampled]),
             frozen(np.maximum(np.minimum(segment.ceiling, np.finfo(np.float64).max) - data, 0.0)),
             frozen(segment.shares),
@@ -147,13 +159,13 @@ def _most(
             net[rows[-1]],
         )
         end = begin
-    for segment, pair, own in zip(segments, pairs, reversed(rows), strict=True):
-        most += earn_segment(_links(segment, pair), unsent, frozen(kappa), frozen(net[own]))
+    for own_links, own in zip(links, reversed(rows), strict=True):
+        most += earn_segment(own_links, unsent, frozen(kappa), frozen(net[own]))
     # A pair's similarity may change with its link: the largest worth of its data bounds the price in every segment.
     return most + float(np.sum(kappa * fresh * unsent))
 
 
-def _links(segment: PlannedSegment, pair: IntArray) -> SegmentLinks:
+def _links(segment: PlannedSegment, pair: IntArray, weights: Weights) -> SegmentLinks:
     graph = segment.subgraph
     return SegmentLinks(
         frozen(graph.offsets),
@@ -162,4 +174,5 @@ def _links(segment: PlannedSegment, pair: IntArray) -> SegmentLinks:
         frozen(graph.fresh),
         frozen(graph.cost),
         frozen(graph.budget),
+        frozen(weights.of_sending(graph)),
     )

@@ -11,12 +11,16 @@ from solver.kernels.layout import Answer, Course, Moving, Packed, Step
 from solver.problem import NO_LINKS, StepProblem
 from solver.subgraph import Subgraph
 from solver.validation import frozen
+from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["Part", "answer_at", "new_course", "pack", "part_of", "problem_at"]
 
 
 class Part(NamedTuple):
-    """One horizon's columns, named as in `solver.problem.StepProblem`; `fresh` is `useful` before any offloading."""
+    """One horizon's columns, named as in `solver.problem.StepProblem`; `fresh` is `useful` before any offloading.
+
+    `sending` and `holding` are the prices of `solver.weights`, empty if there are none.
+    """
 
     offsets: IntArray
     receiver: IntArray
@@ -29,10 +33,18 @@ class Part(NamedTuple):
     unsampled_data: float
     gradient_noise: float
     unsent: FloatArray
-    price: FloatArray = NO_LINKS
+    sending: FloatArray = NO_LINKS
+    holding: FloatArray = NO_LINKS
 
 
-def part_of(subgraph: Subgraph, data: FloatArray, ceiling: FloatArray, noise: float, unsent: FloatArray) -> Part:
+def part_of(
+    subgraph: Subgraph,
+    data: FloatArray,
+    ceiling: FloatArray,
+    noise: float,
+    unsent: FloatArray,
+    weights: Weights = NO_WEIGHTS,
+) -> Part:
     """The horizon of the sampled devices of a subgraph, from a state on."""
     return Part(
         subgraph.offsets,
@@ -46,6 +58,7 @@ def part_of(subgraph: Subgraph, data: FloatArray, ceiling: FloatArray, noise: fl
         subgraph.unsampled_data,
         noise,
         unsent,
+        *weights.columns(subgraph),
     )
 
 
@@ -53,7 +66,9 @@ def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = Fals
     """Lay horizons end to end, before their first step; `gradient_norms` has one row a step and one column a part."""
     data = _joined([part.data for part in parts]).copy()
     unsent = _joined([part.unsent for part in parts]).copy()
-    moving = Moving(np.empty_like(unsent), np.empty_like(data), data, np.empty_like(data), unsent)
+    sending = _joined([part.sending for part in parts])
+    price = np.empty_like(sending)
+    moving = Moving(np.empty_like(unsent), np.empty_like(data), data, np.empty_like(data), unsent, price)
     columns = Step(
         frozen(_joined([part.offsets for part in parts])),
         frozen(_joined([part.receiver for part in parts])),
@@ -66,7 +81,7 @@ def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = Fals
         0.0,
         0.0,
         frozen(moving.unsent) if once else NO_LINKS,
-        frozen(_joined([part.price for part in parts])),
+        frozen(moving.price),
     )
     packed = Packed(
         _starts([part.budget.size for part in parts]),
@@ -81,6 +96,8 @@ def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = Fals
         frozen(_joined([part.data_ceiling for part in parts])),
         frozen(moving.highest),
         frozen(_joined([part.fresh for part in parts])),
+        frozen(sending),
+        frozen(_joined([part.holding for part in parts])),
         once,
     )
     return packed, moving
@@ -126,7 +143,7 @@ def problem_at(packed: Packed, t: int, j: int) -> StepProblem:
         gradient_norm=float(packed.G[t, j]),
         gradient_noise=float(packed.gamma[j]),
         limit=columns.limit[links].copy() if columns.limit.size else None,
-        price=columns.price[links] if columns.price.size else None,
+        price=columns.price[links].copy() if columns.price.size else None,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.eligibility import Obstacle
 from solver.solution import Status
+from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["Plan", "StepPlan"]
 
@@ -29,6 +30,9 @@ class StepPlan:
         status: see `solver.solution.Status`.
         iterations: of the solver.
         receiver_prices: μ_i, what one datapoint more of capacity would take off the objective.
+        transmit_cost: Σ ψ_ki·D_k·Φ of what is sent.
+        processing_cost: Σ p_i·D_i(t) of what the sampled devices hold after this step.
+        weights: what these costs add to the objective, see `solver.weights`.
     """
 
     step: int
@@ -47,11 +51,24 @@ class StepPlan:
     status: Status
     iterations: int
     receiver_prices: FloatArray
+    transmit_cost: float
+    processing_cost: float
+    weights: Weights = NO_WEIGHTS
+
+    @property
+    def transmit_term(self) -> float:
+        """The weight of the transmit cost times this cost."""
+        return self.weights.transmit * self.transmit_cost
+
+    @property
+    def processing_term(self) -> float:
+        """The weight of the processing cost times this cost."""
+        return self.weights.processing * self.processing_cost
 
     @property
     def objective(self) -> float:
-        """Terms (a) + (b) of eq. (26)."""
-        return self.sampling_term + self.statistical_term
+        """Terms (a) + (b) of eq. (26), and the weighted costs."""
+        return self.sampling_term + self.statistical_term + self.transmit_term + self.processing_term
 
     def matrix(self, n_devices: int) -> FloatArray:
         """Φ(t) as a dense N×N matrix."""
@@ -99,7 +116,7 @@ class Plan:
 
     @property
     def objective(self) -> float | None:
-        """Eq. (26): the mean over steps; None if infeasible."""
+        """Eq. (26) and the weighted costs: the mean over steps; None if infeasible."""
         return _mean([step.objective for step in self.steps])
 
     @property
@@ -111,6 +128,26 @@ class Plan:
     def statistical_term(self) -> float | None:
         """Term (b), mean over steps: the statistical error of the sampled devices' finite data."""
         return _mean([step.statistical_term for step in self.steps])
+
+    @property
+    def transmit_term(self) -> float | None:
+        """The weighted transmit cost, mean over steps."""
+        return _mean([step.transmit_term for step in self.steps])
+
+    @property
+    def processing_term(self) -> float | None:
+        """The weighted processing cost, mean over steps."""
+        return _mean([step.processing_term for step in self.steps])
+
+    @property
+    def transmit_cost(self) -> float:
+        """Σ ψ_ki·D_k·Φ over all steps."""
+        return float(sum(step.transmit_cost for step in self.steps))
+
+    @property
+    def processing_cost(self) -> float:
+        """Σ p_i·D_i(t) over all steps."""
+        return float(sum(step.processing_cost for step in self.steps))
 
     @property
     def relative_gap(self) -> float | None:

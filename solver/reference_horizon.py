@@ -18,6 +18,7 @@ from solver.schedule import Schedule
 from solver.state import HorizonState
 from solver.subgraph import Subgraph
 from solver.validation import as_column
+from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["JointOptimum", "solve_jointly"]
 
@@ -38,7 +39,12 @@ class JointOptimum:
 
 
 def solve_jointly(
-    network: Network | Schedule, state: HorizonState, gradient_norms: npt.ArrayLike, *, gradient_noise: float = 1.0
+    network: Network | Schedule,
+    state: HorizonState,
+    gradient_norms: npt.ArrayLike,
+    *,
+    gradient_noise: float = 1.0,
+    weights: Weights = NO_WEIGHTS,
 ) -> JointOptimum:
     """Minimise the mean objective of the steps after `state`, one for each gradient norm.
 
@@ -61,7 +67,7 @@ def solve_jointly(
         t = state.step + 1 + j
         graph = Subgraph.of(schedule.at(t), state.sampled)
         ceiling = np.maximum(data_ceiling(schedule, state.sampled, t, state.step + norms.size), state.data)
-        arrival, rows = _step(cp, graph, unit, sent)
+        arrival, rows, cost = _step(cp, graph, unit, sent, weights)
         constraints += rows
         received.append(arrival)
         held = held + arrival
@@ -72,6 +78,7 @@ def solve_jointly(
         if binding.size:
             constraints.append(held[binding] <= ceiling[binding] / unit)
         unsampled = graph.unsampled_data / unit
+        values.append(cost + unit * weights.of_holding(graph) @ held)
         values.append(norm * unsampled * cp.inv_pos(unsampled + cp.sum(held)))
         values.append(gradient_noise / np.sqrt(unit) / state.sampled.size * cp.sum(cp.power(held, -0.5)))
     left = dict(zip((state.target * len(schedule.network) + state.source).tolist(), state.unsent, strict=True))
@@ -82,11 +89,14 @@ def solve_jointly(
     return JointOptimum(float(problem.value), found, str(problem.status))
 
 
-def _step(cp: Any, graph: Subgraph, unit: float, sent: dict[int, Any]) -> tuple[Any, list[Any]]:
-    """What arrives at a step in units of data, and the senders' constraints; adds y of each pair to `sent`."""
+def _step(cp: Any, graph: Subgraph, unit: float, sent: dict[int, Any], weights: Weights) -> tuple[Any, list[Any], Any]:
+    """What arrives at a step in units of data, the senders' constraints, and what sending costs in the objective.
+
+    Adds y of each pair to `sent`.
+    """
     n_links = graph.source.size
     if n_links == 0:
-        return cp.Constant(np.zeros(graph.sampled.size)), []
+        return cp.Constant(np.zeros(graph.sampled.size)), [], 0.0
     y = cp.Variable(n_links, nonneg=True)
     into = np.zeros((graph.sampled.size, n_links))
     into[graph.receiver, np.arange(n_links)] = graph.fresh / unit
@@ -97,4 +107,4 @@ def _step(cp: Any, graph: Subgraph, unit: float, sent: dict[int, Any]) -> tuple[
     rows = [of_sender @ y <= 1, (of_sender * graph.cost / scale) @ y <= graph.budget / scale[:, 0]]
     for place, key in enumerate(graph.keys.tolist()):
         sent[key] = sent.get(key, 0.0) + y[place]
-    return into @ y, rows
+    return into @ y, rows, weights.of_sending(graph) @ y

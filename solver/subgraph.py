@@ -61,6 +61,11 @@ class Subgraph:
         )
 
     @property
+    def processing_cost(self) -> FloatArray:
+        """p_i of each sampled device."""
+        return self.network.devices.processing_cost[self.sampled]
+
+    @property
     def keys(self) -> IntArray:
         """A number for each link's ordered pair of devices."""
         return pair_keys(self.source, self.target, len(self.network))

@@ -17,6 +17,7 @@ from app.plans.planning import PlanQuery, make_plan
 from app.plans.request import PlanParameters, PlanRequest
 from app.settings import Settings
 from app.wire.arrays import read_model
+from app.wire.base import given
 from app.wire.pointers import located, refusal
 from solver import load_network
 
@@ -35,13 +36,20 @@ def plan(
     horizon: Annotated[int | None, typer.Option("-t", "--horizon", help="Steps to plan.")] = None,
     sampler: Annotated[str | None, typer.Option(help="Who chooses the devices.")] = None,
     transfer: Annotated[str | None, typer.Option(help="send_once, or redraw as in the paper.")] = None,
+    transmit_weight: Annotated[
+        float | None, typer.Option("--weight-transmit", help="What a unit of transmit cost adds to the objective.")
+    ] = None,
+    processing_weight: Annotated[
+        float | None, typer.Option("--weight-processing", help="What a unit of processing cost adds to the objective.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="For samplers that draw.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only diagnose the network.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer the service would give.")] = False,
 ) -> None:
     """Choose devices and plan their offloading. Options win over what the file says."""
-    given = {"sample_size": sample_size, "horizon": horizon, "sampler": sampler, "transfer": transfer, "seed": seed}
-    options = {name: value for name, value in given.items() if value is not None}
+    options = given(sample_size=sample_size, horizon=horizon, sampler=sampler, transfer=transfer, seed=seed)
+    weights = given(transmit=transmit_weight, processing=processing_weight)
+    options |= {"weights": weights} if weights else {}
     try:
         answer = _answer(network, options, dry_run=dry_run)
     except OSError as error:
@@ -83,6 +91,8 @@ def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, boo
         raise MalformedError("the file is not valid JSON") from None
     if isinstance(content, dict):
         bare = "devices" in content and "network" not in content
+        if isinstance(content.get("weights"), dict) and "weights" in options:
+            options = options | {"weights": content["weights"] | options["weights"]}
         text = json.dumps({**({"network": content} if bare else content), **options}).encode()
     request = read_model(PlanRequest, text)
     return request.to_domain(Settings()), request.output, request.dry_run

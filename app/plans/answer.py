@@ -55,9 +55,11 @@ class StepOut(AnswerModel):
     matrix: Optional[list[list[float]]] = Field(None, description="Φ(t), with output `matrix`.")
     sampled_data: list[float] = Field(description="D_i(t) after this step, in the order of `sampled`.")
     received: list[float] = Field(description="Useful datapoints received, in the order of `sampled`.")
-    objective: float
+    objective: float = Field(description="The sum of the four terms.")
     sampling_term: float = Field(description="Term (a): what not training on the unsampled devices' data costs.")
     statistical_term: float = Field(description="Term (b): what the sampled devices' finite data costs.")
+    transmit_term: float = Field(description="The weight of transmit cost times Σ ψ_ki·D_k·Φ_ki.")
+    processing_term: float = Field(description="The weight of processing cost times Σ p_i·D_i(t).")
     gradient_norm: float
     relative_gap: float
     max_violation: float
@@ -83,6 +85,8 @@ class StepOut(AnswerModel):
             objective=step.objective,
             sampling_term=step.sampling_term,
             statistical_term=step.statistical_term,
+            transmit_term=step.transmit_term,
+            processing_term=step.processing_term,
             gradient_norm=step.gradient_norm,
             relative_gap=step.relative_gap,
             max_violation=step.max_violation,
@@ -111,6 +115,8 @@ class PlanSummary(AnswerModel):
     objective: float
     sampling_term: float
     statistical_term: float
+    transmit_term: float
+    processing_term: float
     relative_gap: float
     max_violation: float
     horizon_bound: float = Field(
@@ -118,6 +124,8 @@ class PlanSummary(AnswerModel):
     )
     horizon_gap: float = Field(description="How far `objective` can lie above that optimum, relative to it.")
     datapoints_moved: float = Field(description="Datapoints sent over links in all steps.")
+    transmit_cost: float = Field(description="Σ ψ_ki·D_k·Φ_ki(t) over all steps, whatever its weight.")
+    processing_cost: float = Field(description="Σ p_i·D_i(t) over all steps, whatever its weight.")
     timing_ms: dict[str, float]
     steps: list[StepOut]
 
@@ -147,11 +155,15 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "objective": plan.objective,
         "sampling_term": plan.sampling_term,
         "statistical_term": plan.statistical_term,
+        "transmit_term": plan.transmit_term,
+        "processing_term": plan.processing_term,
         "relative_gap": plan.relative_gap,
         "max_violation": plan.max_violation,
         "horizon_bound": plan.horizon_bound,
         "horizon_gap": plan.horizon_gap,
         "datapoints_moved": plan.datapoints_moved,
+        "transmit_cost": plan.transmit_cost,
+        "processing_cost": plan.processing_cost,
         "timing_ms": _milliseconds(result),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }
@@ -174,6 +186,8 @@ class BinaryStep(AnswerModel):
     objective: float
     sampling_term: float
     statistical_term: float
+    transmit_term: float
+    processing_term: float
     gradient_norm: float
     relative_gap: float
     max_violation: float
@@ -189,17 +203,24 @@ class BinarySummary(AnswerModel):
     objective: float
     sampling_term: float
     statistical_term: float
+    transmit_term: float
+    processing_term: float
     relative_gap: float
     max_violation: float
     horizon_bound: float
     horizon_gap: float
+    datapoints_moved: float
+    transmit_cost: float
+    processing_cost: float
     timing_ms: dict[str, float]
     steps: list[BinaryStep]
 
     @classmethod
     def from_domain(cls, plan_id: str, result: PlanResult) -> "BinarySummary":
         """All but the arrays."""
-        names = ("objective", "sampling_term", "statistical_term", "relative_gap", "max_violation")
+        terms = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term")
+        names = (*terms, "relative_gap", "max_violation")
+        totals = ("horizon_bound", "horizon_gap", "datapoints_moved", "transmit_cost", "processing_cost")
         per_step = ("step", *names, "gradient_norm")
         plan = result.plan
         return cls(
@@ -211,7 +232,7 @@ class BinarySummary(AnswerModel):
                 BinaryStep(status=cast("PlanStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
                 for step in plan.steps
             ],
-            **{name: getattr(plan, name) for name in (*names, "horizon_bound", "horizon_gap")},
+            **{name: getattr(plan, name) for name in (*names, *totals)},
         )
 
 

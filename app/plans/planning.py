@@ -27,6 +27,7 @@ from solver import (
     Period,
     Plan,
     Schedule,
+    Weights,
     advance,
     start,
 )
@@ -65,6 +66,7 @@ class PlanQuery:
     eligible: NDArray[np.int64] | None
     solver: str
     transfer: str
+    weights: Weights
     seed: int
     time_limit: float
     asked_for_time_limit: bool
@@ -247,6 +249,7 @@ def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64], 
         horizon=query.horizon,
         method=query.solver,
         transfer=query.transfer,
+        weights=query.weights,
         time_limit=None if untimed else deadline.left,
         cancel=deadline.flag,
     )

@@ -15,7 +15,7 @@ from app.wire.estimate import changed_networks
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
-from solver import Change, GradientModel, Network, Schedule, reference
+from solver import Change, GradientModel, Network, Schedule, Weights, reference
 
 __all__ = [
     "EXAMPLE",
@@ -25,6 +25,7 @@ __all__ = [
     "PlanParameters",
     "PlanRequest",
     "RunRequest",
+    "WeightsIn",
     "merged",
 ]
 
@@ -54,6 +55,7 @@ EXAMPLE: dict[str, Any] = {
     "sampler": "greedy",
     "solver": "fast",
     "transfer": "redraw",
+    "weights": {"transmit": 0.0, "processing": 0.0},
     "seed": 0,
     "output": "links",
 }
@@ -70,6 +72,17 @@ class GradientIn(RequestModel):
     def to_domain(self) -> GradientModel:
         """The model; a norm that was left out is not known."""
         return GradientModel(self.norm if "norm" in self.model_fields_set else None, self.decay)
+
+
+class WeightsIn(RequestModel):
+    """What transmit and processing cost add to the objective of a step; 0 and 0 is the paper's."""
+
+    transmit: Annotated[Measure, Field(description="Per unit of transmit cost, Σ ψ_ki·D_k·Φ_ki.")] = 0.0
+    processing: Annotated[Measure, Field(description="Per unit of processing cost, Σ p_i·D_i(t).")] = 0.0
+
+    def to_domain(self) -> Weights:
+        """The weights."""
+        return Weights(self.transmit, self.processing)
 
 
 class ChangeIn(RequestModel):
@@ -119,6 +132,7 @@ class PlanParameters(RequestModel):
         Literal["send_once", "redraw"],
         Field(description="`send_once`: a device sends nothing over a link twice. `redraw`: as in the paper, eq. (8)."),
     ] = "redraw"
+    weights: WeightsIn = WeightsIn()
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     output: Literal["links", "matrix"] = "links"
     time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(
@@ -144,6 +158,7 @@ class PlanParameters(RequestModel):
             eligible=None if self.eligible is None else _devices(self.eligible, "/eligible", len(network)),
             solver=self.solver,
             transfer=self.transfer,
+            weights=self.weights.to_domain(),
             seed=self.seed,
             time_limit=min(self.time_limit or settings.time_limit, settings.max_time_limit),
             asked_for_time_limit=self.time_limit is not None,

@@ -15,13 +15,16 @@ _FEASIBILITY = 1e-8
 
 @compiled
 def set_out(packed: Packed, moving: Moving, j: int) -> None:
-    """Write the columns of horizon j's next step: a, and cap = min(θ, ceiling − D)."""
+    """Write the columns of horizon j's next step: a, cap = min(θ, ceiling − D), and the prices if there are any."""
     for i in range(packed.receivers[j], packed.receivers[j + 1]):
         # Rounding in D_i + R_i may exceed the ceiling by the last digit.
         moving.highest[i] = max(packed.ceiling[i], moving.data[i])
         moving.cap[i] = max(min(packed.theta[i], moving.highest[i] - moving.data[i]), 0.0)
     for l in range(packed.links[j], packed.links[j + 1]):
         moving.a[l] = packed.fresh[l] if packed.once else packed.fresh[l] * moving.unsent[l]
+        if packed.sending.size > 0:
+            i = packed.receivers[j] + packed.columns.receiver[l]
+            moving.price[l] = packed.sending[l] + packed.holding[i] * moving.a[l]
 
 
 @compiled

@@ -2,12 +2,13 @@
 
 A useful datapoint that reaches i at step t is worth V_i(t). Prices of its room to receive, μ_i(t), and of its room to
 hold, N_i(t) = Σ_{s≥t} ν_i(s), leave net_i(t) = V_i(t) − μ_i(t) − N_i(t) ≥ 0, and a price c_l = a_l·κ_l of sending over
-link l only once leaves its sender with a_l·net_i(t) − c_l. Every choice of μ, ν, κ ≥ 0 gives a bound. The choice here
-is the one that complementary slackness suggests for the plan at hand:
+link l only once leaves its sender with a_l·net_i(t) − c_l, less what sending costs in the objective. Every choice of μ,
+ν, κ ≥ 0 gives a bound. The choice here is the one that complementary slackness suggests for the plan at hand:
 
 - A receiver that could take more has no price, so its net worth is V_i(t).
-- A link that has sent everything by step t has κ_l = the net worth right after t; the other links have κ_l = 0.
-- A full receiver takes data over a link whose sender could send more: then net_i(t) = κ_l, else both would gain. Where
+- A link that has sent everything by step t has κ_l = the net worth right after t, less what sending a useful datapoint
+  costs; the other links have κ_l = 0.
+- A full receiver takes data over a link whose sender could send more: then net_i(t) = κ_l and that cost. Where
   all its senders are at their limits, the share of the worth that the step's own prices left is kept.
 """
 
@@ -25,7 +26,10 @@ _TIGHT = 1e-7
 
 
 class SegmentLinks(NamedTuple):
-    """The links of a segment, as in `solver.kernels.layout.Step`, and the number of each one's pair of devices."""
+    """The links of a segment, as in `solver.kernels.layout.Step`, and the number of each one's pair of devices.
+
+    `price` is what sending everything over the link costs in the objective.
+    """
 
     offsets: IntArray
     receiver: IntArray
@@ -33,6 +37,7 @@ class SegmentLinks(NamedTuple):
     a: FloatArray
     psi: FloatArray
     B: FloatArray
+    price: FloatArray
 
 
 @compiled
@@ -47,14 +52,14 @@ def _sender_has_more(first: int, last: int, y: FloatArray, psi: FloatArray, B: f
 
 @compiled
 def _weigh(links: SegmentLinks, y: FloatArray, kappa: FloatArray, sums: FloatArray, weights: FloatArray) -> None:
-    """For each receiver: the data that comes from senders who could send more, and the same times κ; writes both."""
+    """For each receiver: the data that comes from senders who could send more, and what it costs; writes both."""
     sums[:] = 0.0
     weights[:] = 0.0
     for k in range(links.B.size):
         if _sender_has_more(links.offsets[k], links.offsets[k + 1], y, links.psi, links.B[k]):
             for l in range(links.offsets[k], links.offsets[k + 1]):
                 amount = links.a[l] * y[l]
-                sums[links.receiver[l]] += amount * kappa[links.pair[l]]
+                sums[links.receiver[l]] += amount * kappa[links.pair[l]] + links.price[l] * y[l]
                 weights[links.receiver[l]] += amount
 
 
@@ -90,8 +95,8 @@ def price_segment(
     found = 0.0
     for t in range(steps - 1, -1, -1):
         for l in range(pair.size):
-            if last[pair[l]] == begin + t:
-                kappa[pair[l]] = max(kappa[pair[l]], later[receiver[l]])
+            if last[pair[l]] == begin + t and links.a[l] > 0.0:
+                kappa[pair[l]] = max(kappa[pair[l]], later[receiver[l]] - links.price[l] / links.a[l])
         _weigh(links, y[t], kappa, sums, weights)
         for i in range(S):
             full = total[t, i] >= room[i] * (1.0 - _TIGHT)
@@ -125,7 +130,7 @@ def earn_segment(
     net: FloatArray,
 ) -> float:
     """What all senders can earn in this segment's steps at these net worths and prices of sending once."""
-    offsets, receiver, pair, a, psi, B = links
+    offsets, receiver, pair, a, psi, B, price = links
     earned = np.empty(a.size)
     limit = np.empty(a.size)
     for l in range(a.size):
@@ -133,6 +138,6 @@ def earn_segment(
     found = 0.0
     for t in range(net.shape[0]):
         for l in range(a.size):
-            earned[l] = a[l] * (net[t, receiver[l]] - kappa[pair[l]])
+            earned[l] = a[l] * (net[t, receiver[l]] - kappa[pair[l]]) - price[l]
         found += all_earnings(offsets, earned, psi, B, limit)
     return found

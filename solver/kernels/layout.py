@@ -51,7 +51,8 @@ class Packed(NamedTuple):
     offsets are columns.offsets[senders[j] + j : senders[j + 1] + j + 1], since each horizon has one more offset than
     senders, and they count from its first link. The scalars of `columns` are not read: horizon j has D_hat[j],
     gamma[j], and G[t, j] in step t. θ and the ceiling on the data held are those of each receiver, `fresh` has
-    D_k(1 − λ_ki) of each link. If `once`, nothing is sent twice.
+    D_k(1 − λ_ki) of each link. `sending` and `holding` are what a fraction of 1 over a link and a useful datapoint at a
+    receiver cost in the objective; both are empty if nothing costs anything. If `once`, nothing is sent twice.
 
     `columns` and `highest` show the next step: some of their arrays are read-only views of `Moving`.
     """
@@ -67,17 +68,23 @@ class Packed(NamedTuple):
     ceiling: FloatArray
     highest: FloatArray
     fresh: FloatArray
+    sending: FloatArray
+    holding: FloatArray
     once: bool
 
 
 class Moving(NamedTuple):
-    """What changes from step to step: a, the cap, the data held, the ceiling raised to it, the share not sent yet."""
+    """What changes from step to step: a, the cap, the data held, the ceiling raised to it, the share not sent yet.
+
+    So does the price of a link, if there are prices, since receivers pay for useful datapoints.
+    """
 
     a: FloatArray
     cap: FloatArray
     data: FloatArray
     highest: FloatArray
     unsent: FloatArray
+    price: FloatArray
 
 
 class Answer(NamedTuple):

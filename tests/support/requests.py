@@ -61,6 +61,8 @@ def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
     others = np.setdiff1d(np.arange(n), sampled)
     tolerance = 1 + 1e-9
     objectives = []
+    weights = {"transmit": 0.0, "processing": 0.0} | request.get("weights", {})
+    total = {"transmit": 0.0, "processing": 0.0}
     for step in plan["steps"]:
         phi = matrix_of(step, n)
         assert (phi >= 0).all()
@@ -81,8 +83,17 @@ def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
         term_a = rest / (rest + data[sampled].sum())
         term_b = float(np.mean(data[sampled] ** -0.5))
         np.testing.assert_allclose([term_a, term_b], [step["sampling_term"], step["statistical_term"]], rtol=1e-9)
-        objectives.append(term_a + term_b)
+        costs = {"transmit": spent.sum(), "processing": (d["processing_cost"] * data)[sampled].sum()}
+        for name, cost in costs.items():
+            np.testing.assert_allclose(weights[name] * cost, step[f"{name}_term"], rtol=1e-9)
+            total[name] += cost
+        priced = sum(weights[name] * cost for name, cost in costs.items())
+        np.testing.assert_allclose(term_a + term_b + priced, step["objective"], rtol=1e-9)
+        objectives.append(term_a + term_b + priced)
     np.testing.assert_allclose(np.mean(objectives), plan["objective"], rtol=1e-9)
+    for name, cost in total.items():
+        np.testing.assert_allclose(plan[f"{name}_cost"], cost, rtol=1e-9)
+        np.testing.assert_allclose(plan[f"{name}_term"], weights[name] * cost / len(plan["steps"]), rtol=1e-9)
     assert len(plan["steps"]) == request["horizon"]
 
 

@@ -55,6 +55,14 @@ def test_options_win_over_the_file(request_file: Path) -> None:
     assert answer["sampled"] != other["sampled"]
 
 
+def test_weights_by_option_join_those_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps({**REQUEST, "weights": {"processing": 1e-4}}))
+    answer = json.loads(fedsift(str(path), "--weight-transmit", "0.001", "--json").stdout)
+    check_plan({**REQUEST, "weights": {"transmit": 1e-3, "processing": 1e-4}}, answer)
+    assert answer["transmit_term"] + answer["processing_term"] > 0
+
+
 def test_a_bare_network_will_do(tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     path.write_text(json.dumps(REQUEST["network"]))

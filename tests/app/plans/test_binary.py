@@ -17,7 +17,9 @@ from tests.support.requests import as_request
 
 HEADERS = {"content-type": "application/vnd.fedsift.npz"}
 NETWORK = random_network(np.random.default_rng(5), 30)
-PARAMETERS: dict[str, Any] = {"sample_size": 4, "horizon": 7}
+WEIGHTS = {"transmit": 1e-4, "processing": 1e-4}
+TERMS = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term")
+PARAMETERS: dict[str, Any] = {"sample_size": 4, "horizon": 7, "weights": WEIGHTS}
 
 
 def archive(folder: Path, *, compressed: bool = False, **changes: Any) -> bytes:
@@ -43,11 +45,12 @@ def test_arrays_say_the_same_as_json(client: httpx.Client, tmp_path: Path, form:
         summary = json.loads(found["summary"].tobytes())
         assert found["sampled"].tolist() == expected["sampled"]
         assert found["scores"].tolist() == expected["scores"]
-        assert summary["objective"] == expected["objective"]
+        totals = ("horizon_bound", "horizon_gap", "datapoints_moved", "transmit_cost", "processing_cost")
+        assert [summary[name] for name in (*TERMS, *totals)] == [expected[name] for name in (*TERMS, *totals)]
         offsets = found["offsets"]
         for t, step in enumerate(expected["steps"]):
             part = slice(offsets[t], offsets[t + 1])
-            assert summary["steps"][t]["objective"] == step["objective"]
+            assert [summary["steps"][t][name] for name in TERMS] == [step[name] for name in TERMS]
             assert found["received"][t].tolist() == step["received"]
             assert found["sampled_data"][t].tolist() == step["sampled_data"]
             for name, column in step["transfers"].items():

@@ -184,3 +184,22 @@ def test_an_unknown_transfer_is_refused(client: httpx.Client) -> None:
     answer = client.post("/v1/plans", json=random_request(1, 12, transfer="twice"))
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"] == "/transfer"
+
+
+def test_weights_price_what_is_sent_and_processed(client: httpx.Client) -> None:
+    request = random_request(6, 20, sampled=[0, 1, 2])
+    free = plan(client, request)
+    check_plan(request, free)
+    for weights in ({"transmit": 2e-4}, {"processing": 2e-4}, {"transmit": 1e-4, "processing": 1e-4}):
+        priced = plan(client, {**request, "weights": weights})
+        check_plan({**request, "weights": weights}, priced)
+        assert priced["status"] == "optimal"
+        assert priced["datapoints_moved"] < 0.9 * free["datapoints_moved"]
+        assert priced["horizon_bound"] <= priced["objective"]
+
+
+def test_a_bad_weight_is_named(client: httpx.Client) -> None:
+    for weights, pointer in (({"transmit": -1.0}, "/weights/transmit"), ({"energy": 1.0}, "/weights")):
+        answer = client.post("/v1/plans", json=random_request(1, 12, weights=weights))
+        assert answer.status_code == 422
+        assert answer.json()["errors"][0]["pointer"] == pointer

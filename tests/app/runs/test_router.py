@@ -232,3 +232,15 @@ def test_a_run_that_sends_once_sends_nothing_twice_over_its_periods(client: http
     assert 0.9 < max(total.values()) <= 1 + 1e-9
     for one, other in zip(steps, whole["steps"], strict=True):
         np.testing.assert_allclose(one["sampled_data"], other["sampled_data"], rtol=1e-6)
+
+
+def test_the_weights_of_a_run_hold_in_every_period(client: httpx.Client) -> None:
+    weights = {"transmit": 1e-4, "processing": 1e-4}
+    request = random_request(5, 12, horizon=9, aggregation_period=3, transfer="send_once", weights=weights)
+    whole = client.post("/v1/plans", json=request).json()
+    run = start_run(client, request)
+    steps = [step for k in (1, 2) for step in aggregate(client, run, k).json()["steps"]]
+    for one, other in zip(steps, whole["steps"][3:], strict=True):
+        assert one["transmit_term"] + one["processing_term"] > 0
+        for name in ("objective", "transmit_term", "processing_term"):
+            np.testing.assert_allclose(one[name], other[name], rtol=1e-5)

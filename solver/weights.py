@@ -1,0 +1,56 @@
+"""What sending and processing cost in the objective. Eq. (26) alone sends whatever helps, however little.
+
+The objective of step t becomes eq. (26) + w·Σ_l ψ_l D_k Φ_l(t) + v·Σ_i p_i D_i(t): the transmit cost of what is sent
+and the processing cost of what the sampled devices hold, each times its weight. Both are linear in Φ, so the step stays
+convex: a fraction of 1 over link l costs w·ψ_l D_k for sending, and v·p_i for each of the a_l useful datapoints.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.arrays import FloatArray
+from solver.subgraph import Subgraph
+from solver.validation import as_number, frozen
+
+__all__ = ["NO_WEIGHTS", "Weights"]
+
+_NOTHING = frozen(np.empty(0))
+
+
+@dataclass(frozen=True)
+class Weights:
+    """w and v: what a unit of transmit cost and of processing cost adds to the objective."""
+
+    transmit: float = 0.0
+    processing: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "transmit", as_number(self.transmit, "weights.transmit"))
+        object.__setattr__(self, "processing", as_number(self.processing, "weights.processing"))
+
+    @property
+    def are_zero(self) -> bool:
+        """Whether the objective is the paper's."""
+        return self.transmit == 0.0 and self.processing == 0.0
+
+    def of_sending(self, subgraph: Subgraph) -> FloatArray:
+        """w·ψ_l D_k of each link."""
+        return self.transmit * subgraph.cost * subgraph.held
+
+    def of_holding(self, subgraph: Subgraph) -> FloatArray:
+        """v·p_i of each sampled device."""
+        return self.processing * subgraph.processing_cost
+
+    def columns(self, subgraph: Subgraph) -> tuple[FloatArray, FloatArray]:
+        """Both, for a whole horizon; empty if the objective is the paper's."""
+        return (_NOTHING, _NOTHING) if self.are_zero else (self.of_sending(subgraph), self.of_holding(subgraph))
+
+    def prices(self, subgraph: Subgraph, useful: FloatArray) -> FloatArray | None:
+        """What Φ_l = 1 costs in a step where it brings so many useful datapoints; None if it costs nothing."""
+        if self.are_zero:
+            return None
+        return self.of_sending(subgraph) + self.of_holding(subgraph)[subgraph.receiver] * useful
+
+
+NO_WEIGHTS = Weights()
