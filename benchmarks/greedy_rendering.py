@@ -48,19 +48,18 @@ class GreedyRendering:
         graph, horizon = self._graph, self._problem.horizon
         nodes = graph.nodes
         held = {i: nodes[i]["data"] for i in sampled}
-        count: dict[int, int] = {}
+        weights: dict[int, float] = {}
         for i in sampled:
             for k in graph.predecessors(i):
-                count[k] = count.get(k, 0) + 1
+                weights[k] = weights.get(k, 0.0) + self._link(k, i)[2]
         for i in sampled:
             arriving = {}
             for k in graph.predecessors(i):
                 if k not in sampled:
-                    edge = graph.edges[k, i]
-                    needed = nodes[k]["data"] * edge["transmit_cost"]
-                    s = min(1.0, nodes[k]["transmit_budget"] / needed) / count[k]
-                    reach = 1.0 if s >= 1 else 1 + (1 - s) * math.expm1(horizon * math.log1p(-s)) / (s * horizon)
-                    arriving[k] = nodes[k]["data"] * (1 - edge["similarity"]) * reach
+                    s, fresh, weight = self._link(k, i)
+                    alone = 1.0 if s >= 1 else 1 + (1 - s) * math.expm1(horizon * math.log1p(-s)) / (s * horizon)
+                    slope, part = s * (horizon + 1) / 2, weight / weights[k]
+                    arriving[k] = nodes[k]["data"] * fresh * slope * part / (1 + (slope / alone - 1) * part)
             node = nodes[i]
             ceiling = node["processing_capacity"] / node["processing_cost"] - node["data"]
             room = float(np.minimum(node["receive_capacity"] * np.arange(1, horizon + 1), ceiling).mean())
@@ -69,3 +68,10 @@ class GreedyRendering:
             for k, amount in arriving.items():
                 held[k] = held.get(k, 0.0) + fits * amount
         return held
+
+    def _link(self, k: int, i: int) -> tuple[float, float, float]:
+        """The share of k's data that fits a step, the part of it that is new to i, and the link's weight."""
+        sender, edge = self._graph.nodes[k], self._graph.edges[k, i]
+        share = min(1.0, sender["transmit_budget"] / (sender["data"] * edge["transmit_cost"]))
+        fresh = 1 - edge["similarity"]
+        return share, fresh, (fresh * share) ** 2

@@ -18,9 +18,12 @@ def warm_up() -> float:
     """Run the kernels of solver and samplers once on a small network; return the seconds it took."""
     begin = perf_counter()
     warm_up_solver()
-    problem = SamplingProblem.of(Schedule.of(random_network(np.random.default_rng(0), 12)), 2)
-    for name in ("greedy", "greedy:surrogate", "exhaustive:coverage"):
+    network = random_network(np.random.default_rng(0), 12)
+    problem = SamplingProblem.of(Schedule.of(network), 2)
+    for name in ("greedy", "exhaustive", "greedy:surrogate", "exhaustive:coverage"):
         find_sampler(name)(problem, np.random.default_rng(0))
+    labelled = SamplingProblem.of(Schedule.of(network.with_columns({"label_counts": np.eye(12, 3)})), 2)
+    find_sampler("greedy")(labelled, np.random.default_rng(0))
     return perf_counter() - begin
 
 

@@ -4,22 +4,31 @@ import numpy as np
 
 from sampler.kernels.compile import compiled
 from solver.arrays import FloatArray, IntArray
+from solver.kernels.clock import is_over
+from solver.kernels.layout import Effort
 
 __all__ = ["refine"]
 
+# Rows between two looks at the clock.
+_AT_ONCE = 256
+
 
 @compiled
-def refine(U: FloatArray, incoming: IntArray, source: IntArray, y: FloatArray, ridge: float, rounds: int) -> None:
+def refine(
+    U: FloatArray, incoming: IntArray, source: IntArray, y: FloatArray, ridge: float, rounds: int, effort: Effort
+) -> None:
     """Fit y_ki ≈ u_k·u_i over the links, row by row: u_i ← (Σ_k u_k u_kᵀ + ridge·I)⁻¹ Σ_k y_ki u_k.
 
     Each row uses the rows that were already updated (Gauss–Seidel), so that the symmetric problem converges. The r×r
-    systems are solved by Cholesky's method in place.
+    systems are solved by Cholesky's method in place. If time is over, the rows stay as they are.
     """
     n, r = U.shape
     A = np.empty((r, r))
     x = np.empty(r)
     for _ in range(rounds):
         for i in range(n):
+            if i % _AT_ONCE == 0 and is_over(effort):
+                return
             A[:, :] = 0.0
             x[:] = 0.0
             for l in range(incoming[i], incoming[i + 1]):

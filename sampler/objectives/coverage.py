@@ -62,7 +62,7 @@ class Coverage(Objective):
         network = problem.conditions
         if len(network) > _MOST_DENSE:
             raise SamplingError(f"coverage of all pairs takes at most {_MOST_DENSE} devices, here are {len(network)}")
-        full = low_rank(network).matrix()
+        full = low_rank(network, effort=problem.effort).matrix()
         full[network.links.source, network.links.target] = network.links.similarity
         return cls(problem, sparse.csc_array(full))
 

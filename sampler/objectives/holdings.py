@@ -1,14 +1,16 @@
 """Estimates in closed form which data the sampled devices hold after offloading, and from which devices it comes.
 
-Training at step t uses D_i(t), so the estimate is the mean over t of the data that a device holds. Let q_k be the
-number of sampled devices that sender k can reach, and assume that it sends the same share to each. A link k → i then
-carries in every step the share s_ki = min(1, Ψ_k/(D_k ψ_ki))/q_k of k's data. Of the data that is new to i, D_k(1 −
-λ_ki), the part 1 − (1 − s_ki)^t has arrived by step t (eqs. 7, 8, 11 and 12). Arrivals are scaled down to what i can
-take, min(t·θ_i, P_i/p_i − D_i) by eqs. (9) and (10). Sampled devices send nothing (eq. 13). The means over t have
-closed forms.
+Training at step t uses D_i(t), so the estimate is the mean over t of the data that a device holds. If sender k sends to
+i alone, a link k → i carries in every step the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data. Of the data that is new
+to i, D_k(1 − λ_ki), the part 1 − (1 − s_ki)^t has arrived by step t (eqs. 7, 8, 11 and 12); its mean over t is r(s_ki).
+A sender with several sampled receivers spends more on the links that bring more: link k → i gets the part
+x_ki = w_ki/Σ_j w_kj of the budget, w_ki = ((1 − λ_ki)·s_ki)². Then r(s_ki·x_ki) is the mean part that arrives. It is
+computed as ℓx/(1 + (ℓ/r − 1)x), ℓ = s(T + 1)/2 and r = r(s_ki), which is exact at x = 1 and in the limit of small x.
+Arrivals are scaled down to what i can take, min(t·θ_i, P_i/p_i − D_i) by eqs. (9) and (10). Sampled devices send
+nothing (eq. 13). The means over t have closed forms.
 
 The conditions of the first step are used for all steps. `docs/sampling.md` shows that the estimate predicts the loss as
-well as solving every step.
+well as solving every step, and how near it comes to what plans bring.
 """
 
 from dataclasses import dataclass
@@ -18,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
-from sampler.kernels.pool import Flows, Sums, pool
-from sampler.objectives.reach import mean_reach, mean_room, sendable_share
+from sampler.kernels.pool import Flows, Sums, flows_along, pool
+from sampler.objectives.reach import mean_room, sendable_share
 from solver.network import Network
 from solver.validation import frozen
 
@@ -67,27 +69,30 @@ class Holdings:
         return cls(network, horizon, features, np.zeros(len(network)) if weight is None else weight)
 
     @cached_property
-    def _flows(self) -> Flows:
+    def flows(self) -> Flows:
+        """What may flow along the links."""
         network, links = self.network, self.network.links
-        # s_ki of a sender with one sampled receiver.
-        share = sendable_share(network) if self.horizon else np.zeros(len(links))
+        most, bend, weight = np.zeros((3, len(links)))
         # All inputs are read-only: numba compiles a kernel for each combination of read-only and writable arrays.
-        return Flows(
+        written = Flows(
             network.incoming,
             links.source,
-            frozen(share),
-            frozen(mean_reach(share, self.horizon)),
-            frozen(mean_reach(share / 2, self.horizon)),
-            frozen(network.devices.data[links.source] * (1.0 - links.similarity)),
+            links.target,
+            most,
+            bend,
+            weight,
             network.devices.data,
             frozen(mean_room(network.devices, self.horizon)),
-            self.horizon,
         )
+        if self.horizon:
+            share = frozen(sendable_share(network))
+            flows_along(share, links.similarity, network.devices.data, self.horizon, written)
+        return written._replace(most=frozen(most), bend=frozen(bend), weight=frozen(weight))
 
     def pool(self, sets: NDArray[np.int64]) -> Pooled:
         """Return the data that each row of `sets` would hold."""
         m = len(sets)
         found = Pooled(np.empty(m), np.empty((m, self.features.shape[1])), np.empty(m))
         sums = Sums(found.amount, found.sums, found.squares)
-        pool(frozen(sets), self._flows, frozen(self.features), frozen(self.weight), sums)
+        pool(frozen(sets), self.flows, frozen(self.features), frozen(self.weight), sums)
         return found

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.errors import MissingLabelsError
-from sampler.objectives.base import Objective
-from sampler.objectives.holdings import Holdings
+from sampler.objectives.holdings import Holdings, Pooled
+from sampler.objectives.pooled import PooledObjective
 
 __all__ = ["Mixture", "MixtureDistance", "aimed_at", "class_shares"]
 
@@ -29,7 +29,7 @@ _EPSILON = 0.01
 _EXPONENT = 0.5
 
 
-class Mixture(Objective):
+class Mixture(PooledObjective):
     """The amount of data and its mixture after offloading, from `label_counts`."""
 
     def __init__(self, problem: SamplingProblem, *, epsilon: float = _EPSILON, exponent: float = _EXPONENT) -> None:
@@ -39,27 +39,34 @@ class Mixture(Objective):
         self._aim = aimed_at(whole[present], exponent)
         # In units of w_c·D_N: all data in the target mixture gives ones.
         scaled = shares[:, present] / (self._aim * devices.data.sum())
-        self._holdings = Holdings.of(problem, scaled)
+        super().__init__(Holdings.of(problem, scaled), problem.effort)
         self._epsilon = epsilon * problem.sample_size / len(devices)
         self._size, self._devices = problem.sample_size, len(devices)
 
-    def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return f of each set."""
-        to_come = max(self._size - sets.shape[1], 0) / self._devices
-        value: NDArray[np.float64] = np.log(self._epsilon + to_come + self._holdings.pool(sets).sums) @ self._aim
+    def score(self, pooled: Pooled, size: int) -> NDArray[np.float64]:
+        """Return f of sets that hold this."""
+        value: NDArray[np.float64] = np.log(self._offset(size) + pooled.sums) @ self._aim
         return value
 
+    def slope(self, pooled: Pooled, size: int) -> NDArray[np.float64]:
+        """Return ∂f/∂m_c in the units of the sums."""
+        slope: NDArray[np.float64] = self._aim / (self._offset(size) + pooled.sums[0])
+        return slope
 
-class MixtureDistance(Objective):
+    def _offset(self, size: int) -> float:
+        return self._epsilon + max(self._size - size, 0) / self._devices
+
+
+class MixtureDistance(PooledObjective):
     """Minus the total variation distance between the mixture after offloading and the network's mixture."""
 
     def __init__(self, problem: SamplingProblem) -> None:
         shares, self._share = class_shares(problem)
-        self._holdings = Holdings.of(problem, shares)
+        super().__init__(Holdings.of(problem, shares), problem.effort)
 
-    def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return −½ Σ_c |mixture_c − π_c| of each set."""
-        pooled = self._holdings.pool(sets)
+    def score(self, pooled: Pooled, size: int) -> NDArray[np.float64]:
+        """Return −½ Σ_c |mixture_c − π_c| of sets that hold this."""
+        del size
         value: NDArray[np.float64] = -0.5 * np.abs(pooled.sums / pooled.amount[:, None] - self._share).sum(axis=1)
         return value
 

@@ -3,11 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler.kernels.pool import mean_reaches
 from solver.network import Devices, Network
-from solver.validation import frozen
 
-__all__ = ["attainable_counts", "link_reach", "mean_reach", "mean_room", "sendable_share"]
+__all__ = ["attainable_counts", "link_reach", "mean_room", "sendable_share"]
 
 
 def sendable_share(network: Network) -> NDArray[np.float64]:
@@ -17,13 +15,6 @@ def sendable_share(network: Network) -> NDArray[np.float64]:
     budget = devices.transmit_budget[links.source]
     share: NDArray[np.float64] = np.divide(budget, needed, out=np.ones(len(links)), where=needed > budget)
     return share
-
-
-def mean_reach(share: NDArray[np.float64], horizon: int) -> NDArray[np.float64]:
-    """Return the mean over t = 1..T of 1 − (1 − s)^t, the share of the data that has been sent by step t, eq. (8)."""
-    if horizon == 0:
-        return np.zeros(share.shape)
-    return mean_reaches(frozen(share), horizon)
 
 
 def mean_room(devices: Devices, horizon: int) -> NDArray[np.float64]:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
-from sampler.objectives.base import Objective
-from sampler.objectives.holdings import Holdings
+from sampler.objectives.holdings import Holdings, Pooled
+from sampler.objectives.pooled import PooledObjective
 from sampler.objectives.similarity import low_rank
 
 __all__ = ["Resemblance"]
@@ -27,24 +27,25 @@ __all__ = ["Resemblance"]
 _BETA = 3.0
 
 
-class Resemblance(Objective):
+class Resemblance(PooledObjective):
     """The amount of data and its similarity to the network's after offloading, from similarity along links."""
 
     def __init__(self, problem: SamplingProblem, *, beta: float = _BETA) -> None:
         network = problem.conditions
         self._total = network.total_data
         share = network.devices.data / self._total
-        estimate = low_rank(network)
+        estimate = low_rank(network, effort=problem.effort)
         self._beta = beta / estimate.ceiling if estimate.ceiling > 0 else 0.0
         own = np.maximum(estimate.ceiling - estimate.mean - (estimate.factors**2).sum(axis=1), 0.0)
         # The last column sums up the cross term of the diagonal part.
-        self._holdings = Holdings.of(problem, np.column_stack((estimate.factors, own * share)), own)
+        holdings = Holdings.of(problem, np.column_stack((estimate.factors, own * share)), own)
+        super().__init__(holdings, problem.effort)
         self._middle = share @ estimate.factors
         self._constant = float(own @ share**2)
 
-    def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return f of each set."""
-        pooled = self._holdings.pool(sets)
+    def score(self, pooled: Pooled, size: int) -> NDArray[np.float64]:
+        """Return f of sets that hold this."""
+        del size
         held = pooled.sums / pooled.amount[:, None]
         apart = ((held[:, :-1] - self._middle) ** 2).sum(axis=1)
         diagonal = pooled.squares / pooled.amount**2 - 2 * held[:, -1] + self._constant

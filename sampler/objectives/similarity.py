@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from sampler.errors import SamplingError
 from sampler.kernels.completion import refine
+from solver.fast import TOLERANCE, effort_for
+from solver.kernels.layout import Effort
 from solver.network import Network
 from solver.subgraph import pair_keys
 from solver.validation import frozen
@@ -103,8 +105,18 @@ def along_paths(network: Network) -> "sparse.csc_array":
     return sparse.csc_array((np.concatenate((best[other], np.ones(n))), (rows, columns)), shape=(n, n))
 
 
-def low_rank(network: Network, *, rank: int = _RANK, ridge: float = _RIDGE, rounds: int = _ROUNDS) -> LowRank:
-    """Fit λ̄ and u to the links, with the mean of both directions of a pair, by ridge regression row by row."""
+def low_rank(
+    network: Network,
+    *,
+    rank: int = _RANK,
+    ridge: float = _RIDGE,
+    rounds: int = _ROUNDS,
+    effort: Effort | None = None,
+) -> LowRank:
+    """Fit λ̄ and u to the links, with the mean of both directions of a pair, by ridge regression row by row.
+
+    If the time of `effort` is over, the fit ends as it is.
+    """
     n = len(network)
     links = network.links
     if len(links) == 0:
@@ -116,8 +128,9 @@ def low_rank(network: Network, *, rank: int = _RANK, ridge: float = _RIDGE, roun
     if spread == 0:
         return LowRank(mean, np.zeros((n, rank)), ceiling)
     # A fixed seed: the fit starts at the same point for every network of this size.
+    until = effort_for(TOLERANCE) if effort is None else effort
     factors = np.random.default_rng(0).normal(0.0, rank**-0.5, (n, rank))
-    refine(factors, network.incoming, links.source, frozen(centred / spread), ridge, rounds)
+    refine(factors, network.incoming, links.source, frozen(centred / spread), ridge, rounds, until)
     return LowRank(mean, factors * np.sqrt(spread), ceiling)
 
 

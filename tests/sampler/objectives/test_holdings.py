@@ -15,19 +15,21 @@ def held_by_definition(task: SamplingProblem, sampled: list[int]) -> np.ndarray:
     devices, links = net.devices, net.links
     held = np.zeros(len(net))
     held[sampled] = devices.data[sampled]
-    steps = np.arange(1, task.horizon + 1)
-    reached = {
-        k: sum(k == s and t in sampled for s, t in zip(links.source, links.target, strict=True))
-        for k in range(len(net))
-    }
+    T = task.horizon
+    steps = np.arange(1, T + 1)
+    columns = (links.source, links.target, links.similarity, links.transmit_cost)
+    arriving_over = [(int(k), int(i), *rest) for k, i, *rest in zip(*columns, strict=True)]
+    arriving_over = [link for link in arriving_over if link[1] in sampled and link[0] not in sampled]
+    share = {(k, i): min(1.0, devices.transmit_budget[k] / (devices.data[k] * cost)) for k, i, _, cost in arriving_over}
+    weight = {(k, i): ((1 - similarity) * share[k, i]) ** 2 for k, i, similarity, _ in arriving_over}
     for i in sampled:
         arriving = {}
-        for k, t, similarity, cost in zip(
-            links.source, links.target, links.similarity, links.transmit_cost, strict=True
-        ):
-            if t == i and k not in sampled:
-                share = min(1.0, devices.transmit_budget[k] / (devices.data[k] * cost)) / reached[int(k)]
-                arriving[int(k)] = devices.data[k] * (1 - similarity) * (1 - (1 - share) ** steps).mean()
+        for k, target, similarity, _ in arriving_over:
+            if target == i:
+                part = weight[k, i] / sum(w for (sender, _), w in weight.items() if sender == k)
+                slope, whole = share[k, i] * (T + 1) / 2, (1 - (1 - share[k, i]) ** steps).mean()
+                reach = slope * part / (1 + (slope / whole - 1) * part)
+                arriving[k] = devices.data[k] * (1 - similarity) * reach
         ceiling = devices.processing_capacity[i] / devices.processing_cost[i] - devices.data[i]
         room = np.minimum(steps * devices.receive_capacity[i], ceiling).mean()
         fits = min(1.0, room / max(sum(arriving.values()), 1e-300))

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -8,6 +8,7 @@ from sampler.objectives.lazy import lazy_maximum
 numbers = st.floats(-10, 10, allow_nan=False)
 
 
+@settings(deadline=None)  # a busy machine stops any test for a second
 @given(arrays(float, st.integers(1, 60), elements=numbers), st.integers(0, 100))
 def test_it_finds_the_largest_value_under_any_bounds(values: np.ndarray, seed: int) -> None:
     bounds = values + np.random.default_rng(seed).exponential(size=len(values))

@@ -1,0 +1,178 @@
+"""A set under an objective that is a function of the data that the set holds (`sampler.objectives.holdings`).
+
+What each further device would add to the pooled sums is kept, and computed anew only for devices near the last change,
+so that the hundredth device costs little more than one look at all sums.
+"""
+
+import os
+from abc import abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampler.kernels.pool import Sums
+from sampler.kernels.standing import Features, Scratch, State, receivers_of, renew, tangents, toggle
+from sampler.objectives.base import Objective
+from sampler.objectives.holdings import Holdings, Pooled
+from sampler.objectives.lazy import lazy_values
+from sampler.objectives.standing import Looked, Standing
+from solver.kernels.layout import Effort
+from solver.validation import frozen
+
+__all__ = ["PooledObjective"]
+
+_THREADS = min(2, len(os.sched_getaffinity(0)))
+# Fewer devices are not worth a second thread.
+_LEAST_FOR_THREADS = 512
+_FIRST_LOOK = 64
+
+
+class PooledObjective(Objective):
+    """An objective that is a function of the pooled sums of what a set holds."""
+
+    def __init__(self, holdings: Holdings, effort: Effort) -> None:
+        self._holdings = holdings
+        self._effort = effort
+
+    @abstractmethod
+    def score(self, pooled: Pooled, size: int) -> NDArray[np.float64]:
+        """Return the value of sets of `size` devices that hold this."""
+
+    def slope(self, pooled: Pooled, size: int) -> NDArray[np.float64] | None:
+        """Return the derivative of the score by the sums of one set, if it is concave in them and in nothing else."""
+        del pooled, size
+        return None
+
+    def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the value of each set."""
+        return self.score(self._holdings.pool(sets), sets.shape[1])
+
+    def standing(self) -> Standing:
+        """Return the empty set."""
+        return _PooledStanding(self, self._holdings, self._effort)
+
+
+class _PooledStanding(Standing):
+    """The set, what it holds, and what each device would add to that."""
+
+    def __init__(self, objective: PooledObjective, holdings: Holdings, effort: Effort) -> None:
+        self._objective, self._effort = objective, effort
+        n, width = holdings.features.shape
+        weighted = bool(holdings.weight.any())
+        self._flows = holdings.flows
+        self._features = Features(frozen(holdings.features), frozen(holdings.weight if weighted else np.empty(0)))
+        self._state = _empty_state(holdings)
+        self._scratch = tuple(_scratch(n) for _ in range(_THREADS))
+        self._gains = Sums(np.zeros(n), np.zeros((n, width)), np.zeros(n))
+        self._total = Pooled(np.zeros(1), np.zeros((1, width)), np.zeros(1))
+        self._size = 0
+
+    @property
+    def members(self) -> NDArray[np.int64]:
+        """The devices of the set."""
+        return np.flatnonzero(self._state.member)
+
+    def value(self) -> float:
+        """Return the value of the set; 0 if it is empty."""
+        return float(self._objective.score(self._total, self._size)[0]) if self._size else 0.0
+
+    def values(self, devices: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the value with each device added."""
+        self._renew(devices, self._effort._replace(deadline=np.inf, cancel=_NEVER))
+        return self._score(devices)
+
+    def bounds(self, devices: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return an upper bound on the value with each device; −∞ for devices that there was no time for."""
+        self._renew(devices, self._effort)
+        after = self._size + 1
+        slope = self._objective.slope(self._total, after)
+        if slope is None:
+            bounds = self._score(devices)
+        else:
+            base = float(self._objective.score(self._total, after)[0])
+            bounds = tangents(base, frozen(slope), self._gains.sums)[devices]
+        return np.where(self._state.stale[devices], -np.inf, bounds)
+
+    def look(self, devices: NDArray[np.int64]) -> Looked:
+        """Find the best of `devices`, of those that there was time for."""
+        bounds = self.bounds(devices)
+        if self._objective.slope(self._total, self._size + 1) is None:
+            known = np.flatnonzero(bounds > -np.inf)
+            return Looked(bounds, known, bounds[known]) if len(known) else Looked(bounds, np.arange(1), bounds[:1])
+        return Looked(bounds, *lazy_values(bounds, lambda places: self._score(devices[places]), first=_FIRST_LOOK))
+
+    def add(self, device: int) -> None:
+        """Add a device."""
+        self._count(device, 1)
+        toggle(device, self._flows, self._state, self._features, self._scratch[0])
+        self._size += 1
+
+    def remove(self, device: int) -> None:
+        """Remove a device."""
+        toggle(device, self._flows, self._state, self._features, self._scratch[0])
+        self._size -= 1
+        self._count(device, -1)
+
+    def _count(self, device: int, sign: int) -> None:
+        """Add what a device would bring, or take it away."""
+        self._renew(np.array([device]), self._effort._replace(deadline=np.inf, cancel=_NEVER))
+        for total, gain in zip(self._totals(), self._gains, strict=True):
+            total[0] += sign * gain[device]
+
+    def _totals(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        return self._total.amount, self._total.sums, self._total.squares
+
+    def _score(self, devices: NDArray[np.int64]) -> NDArray[np.float64]:
+        after = Pooled(*(total + gain[devices] for total, gain in zip(self._totals(), self._gains, strict=True)))
+        return self._objective.score(after, self._size + 1)
+
+    def _renew(self, devices: NDArray[np.int64], effort: Effort) -> None:
+        """Compute the gains that are stale, in several threads if there are many."""
+        stale = devices[self._state.stale[devices]]
+        parts = np.array_split(stale, _THREADS) if len(stale) >= _LEAST_FOR_THREADS else [stale]
+
+        def work(part: NDArray[np.int64], scratch: Scratch) -> None:
+            renew(frozen(part), self._flows, self._state, self._features, scratch, self._gains, effort)
+
+        list((_threads().map if len(parts) > 1 else map)(work, parts, self._scratch))
+
+
+_NEVER = np.zeros(1, np.uint8)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="sampler")
+
+
+def _empty_state(holdings: Holdings) -> State:
+    n, links = len(holdings.network), holdings.network.links
+    outgoing, receivers = np.zeros(n + 1, np.int64), np.empty(len(links), np.int64)
+    receivers_of(links.source, links.target, outgoing, receivers)
+    return State(
+        member=np.zeros(n, np.bool_),
+        head=np.full(n, -1),
+        weights=np.zeros(n),
+        held=np.zeros(n),
+        received=np.zeros(n),
+        fits=np.ones(n),
+        following=np.full(len(links), -1),
+        arrived=np.zeros(len(links)),
+        stale=np.ones(n, np.bool_),
+        outgoing=outgoing,
+        receivers=receivers,
+    )
+
+
+def _scratch(n: int) -> Scratch:
+    return Scratch(
+        change=np.zeros(n),
+        fit=np.zeros(n),
+        is_listed=np.zeros(n, np.bool_),
+        listed=np.empty(n, np.int64),
+        gain=np.zeros(n),
+        is_touched=np.zeros(n, np.bool_),
+        touched=np.empty(n, np.int64),
+    )

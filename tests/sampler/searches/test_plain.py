@@ -1,0 +1,43 @@
+"""Searches that keep what they know of a set find what they find when every value is computed anew."""
+
+import numpy as np
+import pytest
+
+from sampler import find_objective
+from sampler.objectives.base import Objective
+from sampler.objectives.standing import PlainStanding, Standing
+from sampler.searches.greedy import sample_greedily
+from sampler.searches.local_search import sample_by_local_search
+from solver.instances import BUDGETS, random_network
+from tests.support.sampling import problem
+
+
+class Plain(Objective):
+    """The same objective, without anything kept between two values."""
+
+    def __init__(self, objective: Objective) -> None:
+        self._objective = objective
+
+    def values(self, sets: np.ndarray) -> np.ndarray:
+        return self._objective.values(sets)
+
+    def standing(self) -> Standing:
+        return PlainStanding(self)
+
+
+@pytest.mark.parametrize("budgets", BUDGETS)
+@pytest.mark.parametrize("name", ["mixture", "resemblance", "coverage", "distance"])
+def test_both_choose_the_same_devices(name: str, budgets: str) -> None:
+    for seed, size in ((0, 4), (1, 15)):
+        receive, transmit = BUDGETS[budgets]
+        generator = np.random.default_rng(seed)
+        net = random_network(generator, 40, link_probability=0.2, receive=receive, transmit=transmit)
+        net = net.with_columns({"label_counts": generator.random((40, 6)) ** 3})
+        task = problem(net, size, horizon=10)
+        objective = find_objective(name)(task)
+        for search in (sample_greedily, sample_by_local_search):
+            ours = search(objective, task, np.random.default_rng(seed))
+            plain = search(Plain(objective), task, np.random.default_rng(seed))
+            assert ours.sampled.tolist() == plain.sampled.tolist()
+            np.testing.assert_allclose(ours.scores, plain.scores, rtol=1e-6, atol=1e-9)
+            assert ours.value == pytest.approx(plain.value, rel=1e-9)
