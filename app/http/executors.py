@@ -86,7 +86,7 @@ class Executors:
         readiness: readiness and metrics.
         followers: events of validations.
         reads: what callers read.
-        changes: what callers delete or cancel; on SQLite a change waits for whoever writes.
+        changes: what callers keep, delete or cancel; on SQLite a change waits for whoever writes.
     """
 
     keys: Executor

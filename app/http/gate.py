@@ -23,7 +23,7 @@ from app.wire.budget import MemoryBudget
 from app.wire.effort import Work, WorkUnderWay
 from app.wire.pointers import refusal
 
-__all__ = ["JSON", "Service", "look_up", "process"]
+__all__ = ["JSON", "Service", "Unwritten", "look_up", "process"]
 
 JSON = "application/json"
 
@@ -53,10 +53,26 @@ class Service:
     closing_since: float | None = None
 
 
+@dataclass(frozen=True)
+class Unwritten:
+    """An answer that is not valid before the store has what it tells. `write` puts it there, and returns the answer."""
+
+    write: Callable[[], Response]
+
+
 async def process(
-    request: Request, owner: str, work: Callable[..., Response], *arguments: Any, content_type: str = JSON
+    request: Request,
+    owner: str,
+    work: Callable[..., Response | Unwritten],
+    *arguments: Any,
+    content_type: str = JSON,
+    first: Callable[..., object] | None = None,
 ) -> Response:
-    """Read the request's body, and answer with `work(service, owner, *arguments, body)`, run in the pool."""
+    """Read the request's body, and answer with `work(service, owner, *arguments, body)`, run in the pool.
+
+    What waits for the store should not keep a thread of the pool: `first(service, owner, *arguments)` asks it before,
+    and what is to be written is written after, both in threads of the store.
+    """
     service: Service = request.app.state.service
     settings = service.settings
     service.unread.check()
@@ -66,9 +82,11 @@ async def process(
     with service.pool.request(owner if settings.needs_key else None), service.memory.account():
         with service.bodies.arriving(caller) as arrived:
             raw = await read_body(request, limit, settings.body_timeout, arrived)
+        if first is not None:
+            await service.executors.reads.run(first, service, owner, *arguments)
         admitted = time.perf_counter()
 
-        def job() -> Response:
+        def job() -> Response | Unwritten:
             under_way.begin()
             service.metrics.stages({"queue": time.perf_counter() - admitted})
             service.unread.check()
@@ -78,10 +96,13 @@ async def process(
                 raise refusal(error) from None
 
         with service.pool.place(), service.under_way.work() as under_way:
-            return await _run(request, service, under_way, job)
+            answer = await _run(request, service, under_way, job)
+        return await service.executors.changes.run(answer.write) if isinstance(answer, Unwritten) else answer
 
 
-async def _run(request: Request, service: Service, work: Work, job: Callable[[], Response]) -> Response:
+async def _run(
+    request: Request, service: Service, work: Work, job: Callable[[], Response | Unwritten]
+) -> Response | Unwritten:
     """Run the job in the pool, and end its work when the client leaves; the thread is then free at once."""
     watch = asyncio.create_task(_end_without_client(request, work))
     try:

@@ -6,7 +6,7 @@ from time import perf_counter
 from starlette.responses import Response
 
 from app.http.answers import encoded, new_id
-from app.http.gate import JSON, Service
+from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import NotFoundError
 from app.http.room import check_room
 from app.http.unread import stored_answer
@@ -21,12 +21,10 @@ from app.wire.arrays import read_model
 __all__ = ["answer_plan", "delete_plan", "get_plan"]
 
 
-def answer_plan(service: Service, owner: str, body: bytes) -> Response:
+def answer_plan(service: Service, owner: str, body: bytes) -> Response | Unwritten:
     """Parse, plan (or only diagnose), encode."""
     begin = perf_counter()
     request = read_model(PlanRequest, body)
-    if request.keep:
-        check_room(service, owner)
     query = request.to_domain(service.settings)
     parsed = perf_counter() - begin
     if request.dry_run:
@@ -34,9 +32,18 @@ def answer_plan(service: Service, owner: str, body: bytes) -> Response:
     result = counted(service, make_plan(query), parsed)
     plan_id = new_id("plan")
     answer = encoded(service, PlanOut.from_domain(plan_id, result, request.output))
-    if request.keep:
-        PlanStore(service.store).add(plan_id, owner, KeptPlan(body, answer), most_bytes=service.settings.key_bytes)
-    return Response(answer, media_type=JSON)
+    response = Response(answer, media_type=JSON)
+    if not request.keep:
+        return response
+    limit = service.settings.key_bytes
+    keep = PlanStore(service.store).adding(plan_id, owner, KeptPlan(body, answer), most_bytes=limit)
+
+    def write() -> Response:
+        check_room(service, owner)
+        keep()
+        return response
+
+    return Unwritten(write)
 
 
 def get_plan(service: Service, owner: str, plan_id: str) -> Response:

@@ -25,18 +25,22 @@ class PlanStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, plan_id: str, owner: str, plan: KeptPlan, *, most_bytes: int) -> None:
-        """Keep a plan.
+    def adding(self, plan_id: str, owner: str, plan: KeptPlan, *, most_bytes: int) -> Callable[[], None]:
+        """Pack a plan, which takes a while; the call that is returned writes it.
 
         Raises:
-            QuotaError: the owner would keep more than `most_bytes`.
+            QuotaError: the owner would keep more than `most_bytes` (when it is written).
         """
         packed = [zlib.compress(text, 1) for text in (plan.request, plan.answer)]
         size = ROW_BYTES + sum(map(len, packed))
-        with self._store.write() as t:
-            sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"
-            t.change(sql, plan_id, owner, time.time(), *packed)
-            charge(t, self._store, owner, "plan", plan_id, size=size, limit=most_bytes)
+
+        def write() -> None:
+            with self._store.write() as t:
+                sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"
+                t.change(sql, plan_id, owner, time.time(), *packed)
+                charge(t, self._store, owner, "plan", plan_id, size=size, limit=most_bytes)
+
+        return write
 
     def find(self, owner: str, plan_id: str) -> KeptPlan | None:
         """The plan, if it was kept and is this owner's."""

@@ -8,6 +8,7 @@ from fastapi.responses import Response
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
+from app.http.room import check_room
 from app.http.security import Owner
 from app.plans.request import RunRequest
 from app.runs import service
@@ -42,7 +43,7 @@ _ANSWERED = ConflictError("aggregation 1 was answered for another body")
 )
 async def create_run(request: Request, owner: Owner) -> Response:
     """Plan steps 1..τ only, and keep the state for the aggregations to come."""
-    return await process(request, owner, service.create_run)
+    return await process(request, owner, service.create_run, first=check_room)
 
 
 @router.get(
@@ -85,7 +86,7 @@ async def delete_run(request: Request, owner: Owner, run_id: RunId) -> None:
 )
 async def aggregate(request: Request, owner: Owner, run_id: RunId) -> Response:
     """Plan the steps after aggregation k. The same body again replays the same answer."""
-    return await process(request, owner, service.aggregate, run_id)
+    return await process(request, owner, service.aggregate, run_id, first=service.find_run)
 
 
 @router.get(

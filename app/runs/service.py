@@ -15,9 +15,8 @@ from time import perf_counter
 from starlette.responses import Response
 
 from app.http.answers import encoded, new_id, page
-from app.http.gate import JSON, Service
+from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
-from app.http.room import check_room
 from app.http.unread import stored_answer
 from app.plans.accounting import counted
 from app.plans.planning import make_plan, solve_period
@@ -28,13 +27,12 @@ from app.runs.store import PeriodRecord, RunRecord, RunStore
 from app.wire.arrays import read_model, read_plainly
 from solver import GradientModel, HorizonState
 
-__all__ = ["aggregate", "create_run", "delete_run", "get_period", "get_run", "list_runs"]
+__all__ = ["aggregate", "create_run", "delete_run", "find_run", "get_period", "get_run", "list_runs"]
 
 
-def create_run(service: Service, owner: str, body: bytes) -> Response:
+def create_run(service: Service, owner: str, body: bytes) -> Unwritten:
     """Plan the first period and keep the run."""
     begin = perf_counter()
-    check_room(service, owner)
     request = read_model(RunRequest, body)
     query = request.to_domain(service.settings)
     result = make_plan(query, steps=query.aggregation_period)
@@ -51,11 +49,16 @@ def create_run(service: Service, owner: str, body: bytes) -> Response:
     answer = encoded(service, PeriodOut.from_domain(run, 0, counted_result, request.output))
     state = _written(result.state, query.gradient, query.transfer)
     first = PeriodRecord(run.id, 0, "", b"", state, answer)
-    RunStore(service.store).add(run, body, first, most_bytes=service.settings.key_bytes)
-    return Response(answer, status_code=201, media_type=JSON, headers={"Location": f"/v1/runs/{run.id}"})
+    keep = RunStore(service.store).adding(run, body, first, most_bytes=service.settings.key_bytes)
+
+    def write() -> Response:
+        keep()
+        return Response(answer, status_code=201, media_type=JSON, headers={"Location": f"/v1/runs/{run.id}"})
+
+    return Unwritten(write)
 
 
-def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Response:
+def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Response | Unwritten:
     """Plan the period after an aggregation, or replay its answer.
 
     Raises:
@@ -63,15 +66,14 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     """
     begin = perf_counter()
     store = RunStore(service.store)
-    run = _find(store, owner, run_id)
+    run = find_run(service, owner, run_id)
     request = read_plainly(AggregationRequest, body)
     canonical = request.model_dump_json(exclude_unset=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()
     k = request.aggregation
-    known = store.find_period(run_id, k)
-    if known is not None:
-        return _replayed(known, digest)
-    before = store.find_period(run_id, k - 1)
+    if (known := store.request_digest(run_id, k)) is not None:
+        return _replayed(service, run_id, k, known == digest)
+    before = store.state(run_id, k - 1)
     _check_order(store, run, k, known_before=before is not None)
     asked = store.requests(run_id)
     if before is None or asked is None:
@@ -81,7 +83,7 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     told = [read_plainly(AggregationRequest, text) for text in asked[1]]
     _check_steps(request, run)
     query = run_query(original, [*told, request], service.settings)
-    state, gradient, transfer = _read(before.state)
+    state, gradient, transfer = _read(before)
     query = replace(query, transfer=transfer)
     gradient = gradient.observe(request.gradient_norm, run.aggregation_period)
     last = min(run.horizon, (k + 1) * run.aggregation_period)
@@ -89,12 +91,17 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
     answer = encoded(service, PeriodOut.from_domain(run, k, result, original.output))
     record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient, transfer), answer)
-    if store.add_period(owner, record, most_bytes=service.settings.key_bytes):
-        return Response(answer, media_type=JSON)
-    first = store.find_period(run_id, k)
-    if first is None:
-        raise _not_found()
-    return _replayed(first, digest)
+    keep = store.adding_period(owner, record, most_bytes=service.settings.key_bytes)
+
+    def write() -> Response:
+        if keep():
+            return Response(answer, media_type=JSON)
+        first = store.request_digest(run_id, k)
+        if first is None:
+            raise _not_found()
+        return _replayed(service, run_id, k, first == digest)
+
+    return Unwritten(write)
 
 
 def get_run(service: Service, owner: str, run_id: str) -> RunOut:
@@ -107,12 +114,8 @@ def get_run(service: Service, owner: str, run_id: str) -> RunOut:
 
 def get_period(service: Service, owner: str, run_id: str, aggregation: int) -> Response:
     """The answer to an aggregation once more; 0 is the first period's."""
-    store = RunStore(service.store)
-    _find(store, owner, run_id)
-    answer = stored_answer(service.unread, partial(store.packed_answer, run_id, aggregation))
-    if answer is None:
-        raise NotFoundError("this aggregation has not been answered")
-    return answer
+    find_run(service, owner, run_id)
+    return _stored(service, run_id, aggregation)
 
 
 def list_runs(service: Service, owner: str, limit: int, after: str | None) -> RunList:
@@ -128,8 +131,13 @@ def delete_run(service: Service, owner: str, run_id: str) -> None:
         raise _not_found()
 
 
-def _find(store: RunStore, owner: str, run_id: str) -> RunRecord:
-    run = store.find(owner, run_id)
+def find_run(service: Service, owner: str, run_id: str) -> RunRecord:
+    """The owner's run.
+
+    Raises:
+        NotFoundError: the owner has no such run.
+    """
+    run = RunStore(service.store).find(owner, run_id)
     if run is None:
         raise _not_found()
     return run
@@ -139,10 +147,19 @@ def _not_found() -> NotFoundError:
     return NotFoundError("you have no run of this id")
 
 
-def _replayed(period: PeriodRecord, digest: str) -> Response:
-    if period.request_digest != digest:
-        raise ConflictError(f"aggregation {period.aggregation} was answered for another body")
-    return Response(period.answer, media_type=JSON, headers={"Idempotent-Replay": "true"})
+def _stored(service: Service, run_id: str, k: int) -> Response:
+    answer = stored_answer(service.unread, partial(RunStore(service.store).packed_answer, run_id, k))
+    if answer is None:
+        raise NotFoundError("this aggregation has not been answered")
+    return answer
+
+
+def _replayed(service: Service, run_id: str, k: int, same_body: bool) -> Response:  # noqa: FBT001
+    if not same_body:
+        raise ConflictError(f"aggregation {k} was answered for another body")
+    answer = _stored(service, run_id, k)
+    answer.headers["Idempotent-Replay"] = "true"
+    return answer
 
 
 def _check_order(store: RunStore, run: RunRecord, k: int, *, known_before: bool) -> None:

@@ -6,6 +6,7 @@ A period is written by whichever process is first, in one transaction with the s
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from app.store import Store
 from app.store.database import GoneError, ReadTransaction, Transaction
@@ -72,28 +73,32 @@ class RunStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, run: RunRecord, request: bytes, first: PeriodRecord, *, most_bytes: int) -> None:
-        """Keep a new run with its first period.
+    def adding(self, run: RunRecord, request: bytes, first: PeriodRecord, *, most_bytes: int) -> Callable[[], None]:
+        """Pack a new run with its first period, which takes a while; the call that is returned writes it.
 
         Raises:
-            QuotaError: the owner would keep more than `most_bytes`.
+            QuotaError: the owner would keep more than `most_bytes` (when it is written).
         """
         packed, answer = zlib.compress(request, 1), zlib.compress(first.answer, 1)
         size = ROW_BYTES + len(packed) + _size(first, answer)
-        with self._store.write() as t:
-            t.change(
-                f"INSERT INTO runs ({_RUN}, request) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
-                run.id,
-                run.owner,
-                run.created_at,
-                run.n_devices,
-                run.sample_size,
-                run.horizon,
-                run.aggregation_period,
-                packed,
-            )
-            _insert(t, first, answer)
-            charge(t, self._store, run.owner, "run", run.id, size=size, limit=most_bytes)
+
+        def write() -> None:
+            with self._store.write() as t:
+                t.change(
+                    f"INSERT INTO runs ({_RUN}, request) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
+                    run.id,
+                    run.owner,
+                    run.created_at,
+                    run.n_devices,
+                    run.sample_size,
+                    run.horizon,
+                    run.aggregation_period,
+                    packed,
+                )
+                _insert(t, first, answer)
+                charge(t, self._store, run.owner, "run", run.id, size=size, limit=most_bytes)
+
+        return write
 
     def find(self, owner: str, run_id: str) -> RunRecord | None:
         """The run, if there is one and it is this owner's."""
@@ -136,15 +141,19 @@ class RunStore:
         with self._store.read() as t:
             return _last_aggregations(t, [run_id]).get(run_id, 0)
 
-    def find_period(self, run_id: str, aggregation: int) -> PeriodRecord | None:
-        """An answered period."""
-        sql = f"SELECT {_PERIOD} FROM periods WHERE run_id = ? AND aggregation = ?"  # noqa: S608 - constants
+    def request_digest(self, run_id: str, aggregation: int) -> str | None:
+        """Of the body that an aggregation was answered for; None if it was not answered."""
+        return self._of_period("request_digest", run_id, aggregation)
+
+    def state(self, run_id: str, aggregation: int) -> str | None:
+        """The state after a period, as JSON; None if it was not answered."""
+        return self._of_period("state", run_id, aggregation)
+
+    def _of_period(self, column: Literal["request_digest", "state"], run_id: str, aggregation: int) -> str | None:
+        sql = f"SELECT {column} FROM periods WHERE run_id = ? AND aggregation = ?"  # noqa: S608 - constants
         with self._store.read() as t:
             rows = t.rows(sql, run_id, aggregation)
-        if not rows:
-            return None
-        run, k, digest, request, state, answer = rows[0]
-        return PeriodRecord(run, k, digest, bytes(request), state, zlib.decompress(answer))
+        return str(rows[0][0]) if rows else None
 
     def packed_answer(self, run_id: str, aggregation: int, reserve: Callable[[int], None]) -> bytes | None:
         """A period's answer as zlib packed it. `reserve` is told its size before it is read, and may refuse."""
@@ -155,22 +164,28 @@ class RunStore:
             rows = t.rows(f"SELECT answer {where}", run_id, aggregation)
         return bytes(rows[0][0]) if rows else None
 
-    def add_period(self, owner: str, period: PeriodRecord, *, most_bytes: int) -> bool:
-        """Keep an answered period of the owner's run; False if another process was first, or the run is gone.
+    def adding_period(self, owner: str, period: PeriodRecord, *, most_bytes: int) -> Callable[[], bool]:
+        """Pack an answered period of the owner's run, which takes a while; the call that is returned writes it.
+
+        That returns False if another process was first, or the run is gone.
 
         Raises:
-            QuotaError: the owner would keep more than `most_bytes`.
+            QuotaError: the owner would keep more than `most_bytes` (when it is written).
         """
         answer = zlib.compress(period.answer, 1)
         size = _size(period, answer)
-        try:
-            with self._store.write() as t:
-                added = bool(_insert(t, period, answer))
-                if added:
-                    charge(t, self._store, owner, "run", period.run_id, size=size, limit=most_bytes)
-                return added
-        except GoneError:
-            return False
+
+        def write() -> bool:
+            try:
+                with self._store.write() as t:
+                    added = bool(_insert(t, period, answer))
+                    if added:
+                        charge(t, self._store, owner, "run", period.run_id, size=size, limit=most_bytes)
+                    return added
+            except GoneError:
+                return False
+
+        return write
 
 
 def _run(t: ReadTransaction, owner: str, run_id: str) -> RunRecord | None:

@@ -70,7 +70,7 @@ _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
 )
 async def create_validation(request: Request, owner: Owner, key: Key = "") -> Response:
     """Train for real under several schemes, in a worker; `Location` says where to look for the result."""
-    return await process(request, owner, service.create, key)
+    return await process(request, owner, service.create, key, first=service.find_known)
 
 
 @router.get(

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import Response
 
 from app.http.answers import encoded, new_id, page
-from app.http.gate import JSON, Service
+from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import (
     ConflictError,
     InvalidRequestError,
@@ -38,28 +38,32 @@ from app.wire.arrays import read_plainly
 from app.wire.base import given
 from fedl_sim.contract import ContractError, Work
 
-__all__ = ["cancel", "create", "follow", "list_validations", "open_stream", "show"]
+__all__ = ["cancel", "create", "find_known", "follow", "list_validations", "open_stream", "show"]
 
 _ENDED = frozenset({"succeeded", "failed", "cancelled"})
 _LOOK_SECONDS = 0.25
 _COMMENT_SECONDS = 10.0
 
 
-def create(service: Service, owner: str, key: str, body: bytes) -> Response:
+def find_known(service: Service, owner: str, key: str) -> Accepted | None:
+    """The validation that this key made before."""
+    return ValidationStore(service.store).known(owner, key)
+
+
+def create(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
     """Accept a validation; the same key with the same body finds the one it made before."""
     request = read_plainly(ValidationRequest, body)
     request.check_names()
     canonical = request.model_dump_json(exclude_unset=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()
-    store = ValidationStore(service.store)
     # Before the source is resolved: the plan or run may have been deleted since.
-    known = store.known(owner, key) if key else None
+    known = find_known(service, owner, key)
     if known is not None:
         return _answer(service, owner, known, digest)
     check_room(service, owner)
     found = material(service, owner, request)
     settings = service.settings
-    accepted = store.add(
+    add = ValidationStore(service.store).adding(
         NewValidation(
             id=new_id("val"),
             owner=owner,
@@ -73,6 +77,17 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response:
         most_open_of_owner=settings.key_validations if settings.needs_key else settings.validation_queue,
         most_bytes=settings.key_bytes,
     )
+    return Unwritten(lambda: _accepted(service, owner, add(), digest))
+
+
+def _accepted(service: Service, owner: str, accepted: Accepted, digest: str) -> Response:
+    """What is answered when a validation was written, or was not.
+
+    Raises:
+        OverloadedError: too many validations wait or run.
+        TooManyRequestsError: as many of this key.
+    """
+    settings = service.settings
     retry = {"Retry-After": str(settings.retry_after)}
     if accepted.full == "owner" and settings.needs_key:
         detail = f"this key has {settings.key_validations} validations waiting or running; try again later"

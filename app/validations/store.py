@@ -2,7 +2,9 @@
 
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from app.store import Store
 from app.store.database import ReadTransaction
@@ -84,13 +86,37 @@ class ValidationStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, new: NewValidation, *, most_open: int, most_open_of_owner: int, most_bytes: int) -> Accepted:
-        """Keep a validation with all its parts, unless its idempotency key is known or the queue is full.
+    def adding(
+        self, new: NewValidation, *, most_open: int, most_open_of_owner: int, most_bytes: int
+    ) -> Callable[[], Accepted]:
+        """Pack a validation, which takes a while; the call that is returned writes it with all its parts.
+
+        It does not if the idempotency key is known or the queue is full.
 
         Raises:
-            QuotaError: the owner would keep more than `most_bytes`.
+            QuotaError: the owner would keep more than `most_bytes` (when it is written).
         """
-        request, work, created_at = zlib.compress(new.request, 1), pack_work(new.work), time.time()
+        return partial(
+            self._add,
+            new,
+            zlib.compress(new.request, 1),
+            pack_work(new.work),
+            most_open=most_open,
+            most_open_of_owner=most_open_of_owner,
+            most_bytes=most_bytes,
+        )
+
+    def _add(
+        self,
+        new: NewValidation,
+        request: bytes,
+        work: bytes,
+        *,
+        most_open: int,
+        most_open_of_owner: int,
+        most_bytes: int,
+    ) -> Accepted:
+        created_at = time.time()
         with self._store.write() as t:
             known = _known(t, new.owner, new.key)
             if known is not None:

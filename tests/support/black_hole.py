@@ -25,13 +25,17 @@ def locked(url: str, *tables: str) -> Iterator[None]:
 
 
 class BlackHole:
-    """A TCP proxy before a PostgreSQL server; after `swallow` connections stay open, and nothing arrives."""
+    """A TCP proxy before a PostgreSQL server; after `swallow` connections stay open, and nothing arrives.
+
+    `holds` is set when it keeps something back.
+    """
 
     def __init__(self, url: str) -> None:
         server = conninfo_to_dict(url)
         self._target = f"{server['host']}/.s.PGSQL.{server.get('port') or 5432}"
         self._open = threading.Event()
         self._open.set()
+        self.holds = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._sockets: list[socket.socket] = []
         port = self._listener.getsockname()[1]
@@ -75,6 +79,8 @@ class BlackHole:
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
+                if not self._open.is_set():
+                    self.holds.set()
                 self._open.wait()
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)

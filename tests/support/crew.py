@@ -76,7 +76,7 @@ class Crew:
         work = {**WORK, **changes}
         parts = tuple(NewPart(scheme, seed, 0, work["aggregations"] + 1) for seed in seeds for scheme in schemes)
         new = NewValidation(f"val_{secrets.token_hex(16)}", owner, None, "", b"{}", Work.from_json(work), parts)
-        assert self.validations.add(new, most_open=10**6, most_open_of_owner=10**6, most_bytes=10**12).new
+        assert self.validations.adding(new, most_open=10**6, most_open_of_owner=10**6, most_bytes=10**12)().new
         return new.id
 
     def damage(self, validation_id: str, stored: bytes) -> None:

@@ -23,6 +23,14 @@ from tests.support.server import running_server
 
 PATIENCE = 60.0
 PLAN = random_request(1, 10)
+VALIDATION = {
+    "source": {"kind": "generator", "devices": 12},
+    "schemes": ["random"],
+    "sample_size": 3,
+    "aggregations": 3,
+    "aggregation_period": 2,
+    "target": 0.2,
+}
 UNKNOWN = {"x-api-key": "fsk_unknown"}
 
 
@@ -74,10 +82,32 @@ def test_a_thread_that_waits_for_the_store_does_not_keep_the_process(postgres_ur
         with running_server(tmp_path, **settings) as server, server.client() as client:
             hole.swallow()
             other.submit(client.post, "/v1/runs", json=PLAN)
-            while "fedsift_admitted 1.0" not in httpx.get(f"{server.url}/metrics", timeout=PATIENCE).text:
-                time.sleep(0.05)
+            assert hole.holds.wait(PATIENCE)
             server.process.terminate()
             assert server.process.wait(PATIENCE) == 0
+
+
+def test_what_waits_for_the_store_keeps_no_thread_of_the_solver(postgres_url: str, tmp_path: Path) -> None:
+    settings = {"database_url": postgres_url, "store_timeout": "40", "threads": "1"}
+    with (
+        ThreadPoolExecutor(4) as others,
+        running_server(tmp_path, **settings) as server,
+        httpx.Client(base_url=server.url, timeout=PATIENCE) as client,
+    ):
+        run = client.post("/v1/runs", json=PLAN).headers["location"]
+        kept = {"/v1/runs": PLAN, "/v1/plans": {**PLAN, "keep": True}, "/v1/validations": VALIDATION}
+        told = {f"{run}/aggregations": {"aggregation": 1, "gradient_norm": 1.0}}
+        # Before anything is computed each reads one of the first three. When it is computed, a run writes its period.
+        for locks, posts in ((("usage", "runs", "validations"), kept | told), (("periods",), {"/v1/runs": PLAN})):
+            with locked(postgres_url, *locks):
+                asked = [
+                    others.submit(httpx.post, f"{server.url}{path}", json=body, timeout=PATIENCE)
+                    for path, body in posts.items()
+                ]
+                time.sleep(1)
+                assert client.post("/v1/plans", json=PLAN).status_code == 200
+                assert not any(request.done() for request in asked)
+            assert [request.result().status_code // 100 for request in asked] == [2] * len(asked)
 
 
 def assert_store_does_not_answer(client: httpx.Client) -> None:

@@ -37,7 +37,7 @@ def test_the_space_of_deleted_rows_goes_back_to_the_disk(tmp_path: Path) -> None
     store = Store(f"sqlite:///{tmp_path}/a.db")
     plans = PlanStore(store)
     for number in range(10):
-        plans.add(str(number), "me", KeptPlan(os.urandom(2_000_000), b""), most_bytes=10**9)
+        plans.adding(str(number), "me", KeptPlan(os.urandom(2_000_000), b""), most_bytes=10**9)()
     for number in range(10):
         assert plans.delete("me", str(number))
     for _ in range(20):

@@ -30,7 +30,7 @@ def used(store: Store, owner: str = "me") -> int:
 
 def keep_plan(store: Store, name: str, size: int, *, limit: int = PLENTY, owner: str = "me") -> None:
     """Bytes at random, so that they cannot be packed."""
-    PlanStore(store).add(name, owner, KeptPlan(os.urandom(size), b""), most_bytes=limit)
+    PlanStore(store).adding(name, owner, KeptPlan(os.urandom(size), b""), most_bytes=limit)()
 
 
 def period(run: str, aggregation: int, size: int) -> PeriodRecord:
@@ -38,7 +38,9 @@ def period(run: str, aggregation: int, size: int) -> PeriodRecord:
 
 
 def start_run(store: Store, name: str, size: int, *, limit: int = PLENTY) -> None:
-    RunStore(store).add(RunRecord(name, "me", 0.0, 1, 1, 1, 1), os.urandom(size), period(name, 0, 0), most_bytes=limit)
+    RunStore(store).adding(
+        RunRecord(name, "me", 0.0, 1, 1, 1, 1), os.urandom(size), period(name, 0, 0), most_bytes=limit
+    )()
 
 
 def make_older(store: Store, thing: str, name: str, days: float) -> None:
@@ -53,10 +55,10 @@ def test_everything_kept_is_counted_until_it_is_deleted(store: Store) -> None:
     start_run(store, "r", 20_000)
     of_run = used(store) - of_plan
     assert 20_000 <= of_run <= 20_000 + 2 * ROW_BYTES + 100
-    assert RunStore(store).add_period("me", period("r", 1, 5000), most_bytes=PLENTY)
+    assert RunStore(store).adding_period("me", period("r", 1, 5000), most_bytes=PLENTY)()
     grown = used(store) - of_plan - of_run
     assert 5000 <= grown <= 5000 + ROW_BYTES + 100
-    assert not RunStore(store).add_period("me", period("r", 1, 5000), most_bytes=PLENTY)
+    assert not RunStore(store).adding_period("me", period("r", 1, 5000), most_bytes=PLENTY)()
     assert used(store) == of_plan + of_run + grown
     assert used(store, "another") == 0
     assert PlanStore(store).delete("me", "a")
@@ -77,8 +79,8 @@ def test_what_passes_the_limit_is_refused_and_leaves_nothing(store: Store) -> No
         start_run(store, "r", 10_000, limit=15_000)
     start_run(store, "r", 100)
     with pytest.raises(QuotaError):
-        RunStore(store).add_period("me", period("r", 1, 10_000), most_bytes=15_000)
-    assert RunStore(store).find_period("r", 1) is None
+        RunStore(store).adding_period("me", period("r", 1, 10_000), most_bytes=15_000)()
+    assert RunStore(store).state("r", 1) is None
     keep_plan(store, "c", 10_000, limit=15_000, owner="another")
     check_quota(store, "me", 15_000)
     with pytest.raises(QuotaError):
@@ -116,7 +118,7 @@ def test_what_has_not_grown_for_long_is_deleted(store: Store) -> None:
     make_older(store, "plan", "old", 8)
     make_older(store, "run", "old", 8)
     make_older(store, "run", "new", 8)
-    assert RunStore(store).add_period("me", period("new", 1, 10), most_bytes=PLENTY)
+    assert RunStore(store).adding_period("me", period("new", 1, 10), most_bytes=PLENTY)()
     assert delete_old(store, "plan", 7) == 1
     assert delete_old(store, "run", 7) == 1
     assert PlanStore(store).find("me", "old") is None
@@ -145,7 +147,7 @@ def test_rows_of_an_earlier_release_are_counted_and_age_from_now_on(crew: Crew, 
     store = crew.store
     keep_plan(store, "p", 10_000)
     start_run(store, "r", 10_000)
-    RunStore(store).add_period("me", period("r", 1, 3000), most_bytes=PLENTY)
+    RunStore(store).adding_period("me", period("r", 1, 3000), most_bytes=PLENTY)()
     crew.submit("random", seeds=(0, 1), owner="me")
     before = used(store)
     with store.write() as t:
