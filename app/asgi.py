@@ -13,20 +13,37 @@ from contextlib import contextmanager
 from fastapi import FastAPI
 from numba.core.registry import cpu_target
 
+from app.ledger import Ledger
 from app.main import create_app
+from app.operations.readiness import warm_up
 
-__all__ = ["UNUSED", "served_app"]
+__all__ = ["UNUSED", "served_app", "warm_app"]
 
 UNUSED = ("cffi", "scipy.linalg.cython_blas")
 
 
 def served_app() -> FastAPI:
     """Build the application for a process that does nothing else."""
+    return _settled(_loaded())
+
+
+def warm_app(ledger: Ledger) -> FastAPI:
+    """Build the application and load its kernels, for a process that is going to be forked."""
+    app = _loaded(ledger)
+    warm_up(app.state.service)
+    return _settled(app)
+
+
+def _loaded(ledger: Ledger | None = None) -> FastAPI:
     with _hidden(*UNUSED):
         cpu_target.typing_context.refresh()
         cpu_target.target_context.refresh()
-    app = create_app()
-    # Loaded modules are never freed: the garbage collector need not scan them.
+    return create_app(ledger=ledger)
+
+
+def _settled(app: FastAPI) -> FastAPI:
+    # Loaded modules are never freed: the garbage collector need not scan them. Scanning would write to them, too, and
+    # what a fork writes to it no longer shares.
     gc.freeze()
     gc.enable()
     return app

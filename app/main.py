@@ -24,6 +24,7 @@ from app.http.middleware import Surroundings
 from app.http.pool import WorkPool
 from app.http.unread import UnreadAnswers
 from app.keys.ring import KeyRing
+from app.ledger import Ledger
 from app.openapi.document import document
 from app.openapi.router import router as documentation
 from app.operations.readiness import warm_up
@@ -52,11 +53,11 @@ _log = logging.getLogger("fedsift")
 _ABOUT = "Which few devices of a federated-learning network should train, and which data their neighbours send them."
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
-    """Build the service; the server calls it once per process."""
+def create_app(settings: Settings | None = None, ledger: Ledger | None = None) -> FastAPI:
+    """Build the service; with a ledger, it is one of several processes that count together."""
     chosen = Settings() if settings is None else settings
     set_up_logs(chosen.log_level)
-    service = _service(chosen)
+    service = _service(chosen, Ledger() if ledger is None else ledger)
     app = FastAPI(
         title="fedsift",
         description=_ABOUT,
@@ -77,16 +78,19 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-def _service(settings: Settings) -> Service:
+def _service(settings: Settings, ledger: Ledger) -> Service:
     pool = WorkPool(
         settings.threads,
         settings.queue,
         per_owner=settings.key_concurrency,
         retry_after=settings.retry_after,
+        ledger=ledger,
     )
-    memory = MemoryBudget(settings.memory_budget, settings.retry_after)
-    bodies = OpenBodies(settings.memory_budget, settings.retry_after)
-    metrics = Metrics(tracing(settings.otlp_endpoint))
+    memory = MemoryBudget(settings.memory_budget, settings.retry_after, ledger)
+    bodies = OpenBodies(settings.memory_budget, settings.retry_after, ledger)
+    pids = ledger.tally("pids")
+    metrics = Metrics(tracing(settings.otlp_endpoint), lambda: filter(None, pids.by_process()))
+    metrics.watch("fedsift_processes", "Server processes.", lambda: sum(map(bool, pids.by_process())))
     metrics.watch(
         "fedsift_admitted", "Requests whose body is complete and that are not yet answered.", lambda: pool.admitted
     )
@@ -103,7 +107,9 @@ def _service(settings: Settings) -> Service:
         store,
         KeyRing(store),
         LiveWorkers(WorkerStore(store), settings.worker_timeout),
-        UnreadAnswers(settings.unread_limit, settings.retry_after),
+        UnreadAnswers(settings.unread_limit, settings.retry_after, ledger),
+        ledger.tally("streams"),
+        pids,
     )
     metrics.watch("fedsift_unread_bytes", "Bytes of answers that clients have not read.", lambda: service.unread.held)
     metrics.watch_jobs(JobNumbers(store, service.live_workers))
@@ -143,11 +149,13 @@ def _work_ends_after_signals(service: Service) -> Iterator[None]:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
+    service.pids.set(os.getpid())
     # Threads switch more often than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
     loading = asyncio.create_task(service.pool.run(lambda: warm_up(service)))
     retention = Retention(service)
-    retention.start()
+    if service.tidies:
+        retention.start()
     with _work_ends_after_signals(service):
         yield
     await _finish(service, retention)

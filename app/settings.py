@@ -1,9 +1,11 @@
 """The settings, read from environment variables `FEDSIFT_*`."""
 
+import math
 import os
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -11,6 +13,29 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 __all__ = ["Settings", "is_loopback", "settings_table"]
 
 MEBIBYTE = 2**20
+
+
+# Each server process takes some tens of megabytes; more of them can be asked for.
+_MOST_PROCESSES = 8
+
+
+def _processors() -> int:
+    """Processors that this process may use: of those that it may run on, what its container is granted."""
+    may_run_on = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        return max(1, min(may_run_on, math.ceil(int(quota) / int(period))))
+    return may_run_on
+
+
+def _default_processes() -> int:
+    return min(_processors(), _MOST_PROCESSES)
+
+
+def _default_threads(given: dict[str, Any]) -> int:
+    """A second thread lets small plans pass a long one."""
+    processes = int(given.get("processes", 1))
+    return _processors() if processes == 1 else max(2, math.ceil(_processors() / processes))
 
 
 def _default_database() -> str:
@@ -25,7 +50,13 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
-    processes: int = Field(1, ge=1, le=256, description="Number of server processes. They share the database.")
+    processes: int = Field(
+        default_factory=_default_processes,
+        ge=1,
+        le=256,
+        description="Server processes. Limits hold for all of them together, unless they say otherwise.",
+        json_schema_extra={"shown_default": f"number of processors, at most {_MOST_PROCESSES}"},
+    )
     auth: Literal["auto", "required", "off"] = Field(
         "auto", description="Require API keys: `auto` means on every address except loopback."
     )
@@ -41,26 +72,28 @@ class Settings(BaseSettings):
         5.0, ge=0.1, le=600, description="Seconds that the database may take to answer; then requests get 503."
     )
     threads: int = Field(
-        default_factory=lambda: os.cpu_count() or 1,
+        default_factory=_default_threads,
         ge=1,
         le=256,
         description="Plans that a process solves at once.",
-        json_schema_extra={"shown_default": "number of processors"},
+        json_schema_extra={"shown_default": "number of processors; 2 where each has a process"},
     )
-    queue: int = Field(64, ge=0, description="Length of the request queue of a process; further requests get 503.")
+    queue: int = Field(64, ge=0, description="Length of the request queue; further requests get 503.")
     key_concurrency: int = Field(32, ge=1, description="Requests in progress per API key; further requests get 429.")
     retry_after: int = Field(1, ge=1, description="Seconds in the header `Retry-After` of a 429 or 503.")
     memory_budget: int = Field(
         320 * MEBIBYTE,
         ge=MEBIBYTE,
-        description="Bytes that the requests of a process may need together, by estimate; beyond it 413 or 503.",
+        description="Bytes that all requests may need together, by estimate; beyond it 413 or 503.",
     )
     body_limit: int = Field(
         64 * MEBIBYTE, ge=1024, description="Largest JSON body in bytes, before and after decompression."
     )
     body_timeout: float = Field(30.0, gt=0, description="Seconds that a client may take to send its body.")
     connections: int = Field(
-        512, ge=1, description="Open connections of a process; beyond it the longest idle one is closed, or 503."
+        512,
+        ge=1,
+        description="Open connections, divided among processes; beyond it the longest idle one is closed, or 503.",
     )
     head_limit: int = Field(64 * 1024, ge=1024, description="Largest request line with headers, in bytes.")
     head_timeout: float = Field(10.0, gt=0, description="Seconds that a client may take to send the headers.")
@@ -69,7 +102,7 @@ class Settings(BaseSettings):
         30.0, gt=0, description="Seconds in which a client must read the next 256 KiB of an answer."
     )
     unread_limit: int = Field(
-        128 * MEBIBYTE, ge=1024, description="Bytes of answers in a process that clients have not read; beyond it 503."
+        128 * MEBIBYTE, ge=1024, description="Bytes of answers that clients have not read; beyond it 503."
     )
     time_limit: float = Field(10.0, gt=0, description="Default time limit of a plan, in seconds.")
     max_time_limit: float = Field(60.0, gt=0, description="Largest time limit that a request may set, in seconds.")
@@ -112,7 +145,7 @@ class Settings(BaseSettings):
         ge=0,
         description="Bytes of a SQLite store's disk to leave free: with less nothing new is kept (507).",
     )
-    event_streams: int = Field(100, ge=0, description="Event streams per process; further ones get 503.")
+    event_streams: int = Field(100, ge=0, description="Event streams; further ones get 503.")
     stream_seconds: float = Field(
         600.0, gt=0, description="Seconds after which an event stream ends; clients reconnect with `Last-Event-ID`."
     )
@@ -135,6 +168,11 @@ class Settings(BaseSettings):
     def needs_key(self) -> bool:
         """Whether callers must show an API key."""
         return self.auth == "required" or (self.auth == "auto" and not is_loopback(self.host))
+
+    @property
+    def connections_of_a_process(self) -> int:
+        """Connections are divided among processes, which take turns to accept them."""
+        return -(-self.connections // self.processes)
 
     @property
     def metrics_access(self) -> Literal["open", "key", "off"]:

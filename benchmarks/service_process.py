@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ServerProcess", "empty_server", "fedsift_server"]
+__all__ = ["ServerProcess", "empty_server", "fedsift_server", "plain_server"]
 
 _EMPTY = """
 import sys, uvicorn
@@ -23,6 +23,12 @@ app = FastAPI()
 async def nothing() -> dict[str, str]:
     return {}
 uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="error")
+"""
+# The application with uvicorn's own protocol in place of ours.
+_PLAIN = """
+import sys, uvicorn
+uvicorn.run("app.asgi:served_app", factory=True, port=int(sys.argv[1]), http="httptools", ws="none", log_config=None,
+            access_log=False, server_header=False)
 """
 
 
@@ -35,30 +41,43 @@ class ServerProcess:
     ready_seconds: float
 
     def resident_mebibytes(self) -> float | None:
-        """Resident memory, where /proc tells."""
-        return self._memory("VmRSS")
+        """Resident memory of all processes, what they share counted once (PSS), where /proc tells."""
+        return self._memory("smaps_rollup", "Pss:")
 
     def peak_mebibytes(self) -> float | None:
-        """The most resident memory so far, where /proc tells."""
-        return self._memory("VmHWM")
+        """The most resident memory of each process so far, added up, where /proc tells."""
+        return self._memory("status", "VmHWM:")
 
-    def _memory(self, name: str) -> float | None:
-        status = Path(f"/proc/{self.process.pid}/status")
-        if not status.exists():
+    def _memory(self, file: str, name: str) -> float | None:
+        if not Path("/proc/self", file).exists():
             return None
-        line = next(line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith(name))
-        return round(int(line.split()[1]) / 1024, 1)
+        texts = [Path(f"/proc/{pid}/{file}").read_text(encoding="utf-8") for pid in _family(self.process.pid)]
+        lines = [line for text in texts for line in text.splitlines() if line.startswith(name)]
+        return round(sum(int(line.split()[1]) for line in lines) / 1024, 1)
 
 
 @contextmanager
 def fedsift_server(**settings: str) -> Iterator[ServerProcess]:
     """The service with its default settings, besides those given, on loopback."""
+    code = "from app.cli import main; main()"
+    command = [sys.executable, "-c", code, "serve", "--port"]
+    with _environment(settings) as environment, _running(command, "/readyz", environment) as server:
+        yield server
+
+
+@contextmanager
+def plain_server() -> Iterator[ServerProcess]:
+    """The service in one process, with uvicorn's own protocol, which has no limits on connections."""
+    command = [sys.executable, "-c", _PLAIN]
+    with _environment({"processes": "1"}) as environment, _running(command, "/readyz", environment) as server:
+        yield server
+
+
+@contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory() as folder:
         given = {"database_url": f"sqlite:///{folder}/fedsift.db", "log_level": "warning", **settings}
-        environment = {**os.environ, **{f"FEDSIFT_{name.upper()}": value for name, value in given.items()}}
-        code = "from app.cli import main; main()"
-        with _running([sys.executable, "-c", code, "serve", "--port"], "/readyz", environment) as server:
-            yield server
+        yield {**os.environ, **{f"FEDSIFT_{name.upper()}": value for name, value in given.items()}}
 
 
 @contextmanager
@@ -92,3 +111,9 @@ def _answers(url: str) -> bool:
             return bool(answer.status == 200)
     except (urllib.error.URLError, ConnectionError):
         return False
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all below it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return [pid, *(one for child in children for one in _family(int(child)))]

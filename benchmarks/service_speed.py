@@ -3,7 +3,10 @@
 Correctness first: an answer of each size is compared with the plan made in this process. Then, for each size, the
 time of the bare sampler and solver in this process, of an empty endpoint that is sent the same body, and of the
 service, with 1 and with 32 clients on loopback. `overhead_ratio` is the service's median with this many clients over
-the bare time. `ready_s` is from process start to a ready `/readyz`. The last line is one JSON object.
+the bare time. `scaling` has the throughput of 8 clients over that of one, the median of several rounds. `front` has the
+throughput behind our limits on connections over that behind uvicorn's own protocol, for one process each. `ready_s` is
+from process start to a ready `/readyz`, `rest_mb` the memory of all processes then, `rss_mb` the same at the end; what
+processes share counts once. The last line is one JSON object.
 
 Limits: clients and server share the machine's cores; random networks of `solver.instances` (link probability 0.1,
 similarities and costs with four decimals, as a caller would send them); links in and out.
@@ -25,7 +28,7 @@ from app.settings import Settings
 from app.wire.arrays import read_model
 from benchmarks.http_load import Load, closed_loop, exchange, message, percentile
 from benchmarks.machine import describe
-from benchmarks.service_process import ServerProcess, empty_server, fedsift_server
+from benchmarks.service_process import ServerProcess, empty_server, fedsift_server, plain_server
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS
 
@@ -33,6 +36,8 @@ __all__ = ["request_body"]
 
 SIZES = (10, 100, 800)
 CLIENTS = (1, 32)
+MANY = 8
+ROUNDS = 5
 SEED = 7
 
 
@@ -42,13 +47,71 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the requests")
     share = 10 if parser.parse_args().quick else 1
     print(describe("fastapi", "numba", "numpy", "pydantic", "uvicorn"), f"seed {SEED}", sep=", ")
-    with fedsift_server() as server, empty_server() as empty:
-        cases = [case for n in SIZES for case in _cases(server, empty, n, max(20, 4000 // (n + 10)) // share)]
+    with fedsift_server() as server:
+        rest = server.resident_mebibytes()
+        with empty_server() as empty:
+            cases = [case for n in SIZES for case in _cases(server, empty, n, max(20, 4000 // (n + 10)) // share)]
+        scaling = [_scaling(server, n, max(4 * MANY, 2000 // (n + 10) // share)) for n in SIZES]
         resident = server.resident_mebibytes()
+    with fedsift_server(processes="1") as ours, plain_server() as plain:
+        front = [_front(ours, plain, name, request, 400 // share) for name, request in _front_requests()]
     _print_table(cases)
-    report = {"cases": cases, "ready_s": round(server.ready_seconds, 2), "rss_mb": resident and round(resident, 1)}
+    for row in (*scaling, *front):
+        print(", ".join(f"{name} {value}" for name, value in row.items()))
+    report = {
+        "cases": cases,
+        "scaling": scaling,
+        "front": front,
+        "ready_s": round(server.ready_seconds, 2),
+        "rest_mb": rest,
+        "rss_mb": resident,
+    }
     print(json.dumps(report))
     return 0
+
+
+def _scaling(server: ServerProcess, n_devices: int, requests: int) -> dict[str, Any]:
+    """Rounds of one client and of many in turn, so that both see the same machine."""
+    request = message("/v1/plans", request_body(n_devices))
+    one, many = zip(
+        *(
+            (_throughput(server, request, 1, requests), _throughput(server, request, MANY, requests))
+            for _ in range(ROUNDS)
+        ),
+        strict=True,
+    )
+    ratio = median(b / a for a, b in zip(one, many, strict=True))
+    return {
+        "n_devices": n_devices,
+        "clients": MANY,
+        "rps_of_one": round(median(one), 1),
+        "rps": round(median(many), 1),
+        "scaling": round(ratio, 2),
+    }
+
+
+def _front_requests() -> list[tuple[str, bytes]]:
+    healthy = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    return [("/healthz", healthy), ("/v1/plans", message("/v1/plans", request_body(SIZES[0])))]
+
+
+def _front(ours: ServerProcess, plain: ServerProcess, name: str, request: bytes, requests: int) -> dict[str, Any]:
+    pairs = [
+        (_throughput(ours, request, MANY, requests), _throughput(plain, request, MANY, requests)) for _ in range(ROUNDS)
+    ]
+    return {
+        "request": name,
+        "rps": round(median(a for a, _ in pairs), 1),
+        "plain_rps": round(median(b for _, b in pairs), 1),
+        "ratio": round(median(a / b for a, b in pairs), 3),
+    }
+
+
+def _throughput(server: ServerProcess, request: bytes, clients: int, requests: int) -> float:
+    load = asyncio.run(closed_loop(server.port, request, clients=clients, requests=max(1, requests)))
+    if set(load.seconds) != {200}:
+        raise RuntimeError(f"answers other than 200: { {s: len(v) for s, v in load.seconds.items()} }")
+    return len(load.seconds[200]) / load.wall
 
 
 def request_body(n_devices: int, sample_size: int = 6, horizon: int = 75) -> bytes:

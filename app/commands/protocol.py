@@ -63,7 +63,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Make room if there are too many connections."""
         super().connection_made(transport)
         self._watch = self.loop.call_later(self._interval, self._look)
-        if len(self.connections) > self._limits.connections and not self._made_room():
+        if len(self.connections) > self._limits.connections_of_a_process and not self._made_room():
             retry = {"Retry-After": str(self._limits.retry_after)}
             self._refuse(OverloadedError("too many connections are open; try again later", headers=retry))
 

@@ -3,23 +3,36 @@
 import gc
 import math
 import signal
+import socket
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import uvicorn
 
+from app.commands.balanced import BalancedServer
+from app.commands.forks import Forks, Task, leave
 from app.commands.protocol import LimitedProtocol
+from app.commands.worker import supervise
 from app.keys.store import KeyStore
+from app.ledger import Ledger
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError
 from app.telemetry.logs import set_up_logs
+from app.telemetry.shared import shared_metrics
 from app.telemetry.traces import tracing
 from app.worker.supervisor import Supervisor
 from solver.errors import MissingExtraError
 
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
 __all__ = ["serve"]
+
+# Connections that may wait while all processes are busy; uvicorn's default.
+_BACKLOG = 2048
 
 
 def serve(
@@ -36,47 +49,72 @@ def serve(
     refuse_missing_telemetry(settings)
     set_up_logs(settings.log_level)
     settings.export()
+    _on_stop_signals(leave)
+    if settings.processes == 1:
+        _serve_here(settings)
+    else:
+        _serve_in_forks(settings)
+
+
+def _serve_here(settings: Settings) -> None:
+    """Serve in this process, with the workers' supervisor in threads beside."""
     supervisor = Supervisor(settings.workers, settings.shutdown_grace, timeout=settings.worker_timeout)
-    _on_stop_signals(_leave)
     supervisor.start()
     try:
-        _listen(settings)
+        # Off until everything is loaded: collecting while modules load takes a tenth of the start and frees nothing.
+        gc.disable()
+        uvicorn.run("app.asgi:served_app", factory=True, **_options(settings))
     finally:
         _on_stop_signals(lambda *_: supervisor.kill())  # whoever asks twice does not want to wait
         supervisor.stop()
 
 
-def _leave(*_: object) -> NoReturn:
-    """End with status 0 and by way of every `finally`, so that no worker outlives the server.
+def _serve_in_forks(settings: Settings) -> None:
+    """Load everything, then fork the server processes, and one that supervises the workers (ADR 0051)."""
+    # Bound at once, so that an address that is taken is told at once. It does not listen before all is loaded: until
+    # then clients see that nobody is there.
+    listener = uvicorn.Config("app.asgi:served_app", **_options(settings)).bind_socket()
+    with listener, shared_metrics():
+        gc.disable()
+        # Loaded here: a process that serves by itself shows its port before it has loaded.
+        from app.asgi import warm_app  # noqa: PLC0415
 
-    uvicorn finishes accepted requests first and raises the signal again afterwards; Python's own handler of SIGTERM
-    would then end the process on the spot.
-    """
-    raise SystemExit(0)
+        ledger = Ledger(settings.processes)
+        app = warm_app(ledger)
+        listener.listen(_BACKLOG)
+        serve_one = partial(_serve_one, app, settings, listener, ledger)
+        tasks = [
+            Task(f"server-{column}", partial(serve_one, column), partial(ledger.clear, column))
+            for column in range(settings.processes)
+        ]
+        if settings.workers:
+            tasks.append(Task("workers", partial(supervise, settings.workers, settings)))
+        Forks(tasks, settings.shutdown_grace).run()
+
+
+def _serve_one(app: "FastAPI", settings: Settings, listener: socket.socket, ledger: Ledger, column: int) -> None:
+    ledger.column = column
+    app.state.service.tidies = column == 0
+    BalancedServer(uvicorn.Config(app, **_options(settings)), listener, ledger.tally("connections")).run()
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "log_config": None,
+        "access_log": False,
+        "http": LimitedProtocol,
+        "ws": "none",
+        "timeout_keep_alive": math.ceil(settings.idle_timeout),
+        "server_header": False,
+        "timeout_graceful_shutdown": settings.shutdown_grace,
+    }
 
 
 def _on_stop_signals(handler: Callable[[int, FrameType | None], object]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handler)
-
-
-def _listen(settings: Settings) -> None:
-    # Off until everything is loaded: collecting while modules load takes a tenth of the start and frees nothing.
-    gc.disable()
-    uvicorn.run(
-        "app.asgi:served_app",
-        factory=True,
-        host=settings.host,
-        port=settings.port,
-        workers=settings.processes,
-        log_config=None,
-        access_log=False,
-        http=LimitedProtocol,
-        ws="none",
-        timeout_keep_alive=math.ceil(settings.idle_timeout),
-        server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_grace,
-    )
 
 
 def refuse_newer_schema(settings: Settings) -> None:

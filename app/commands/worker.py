@@ -10,7 +10,7 @@ from app.settings import Settings
 from app.telemetry.logs import set_up_logs
 from app.worker.supervisor import Supervisor
 
-__all__ = ["worker"]
+__all__ = ["supervise", "worker"]
 
 
 def worker(
@@ -21,6 +21,11 @@ def worker(
         raise typer.BadParameter("must be at least 1", param_hint="--count")
     settings = Settings()
     set_up_logs(settings.log_level)
+    supervise(count, settings)
+
+
+def supervise(count: int, settings: Settings) -> None:
+    """Keep so many workers alive until SIGTERM or SIGINT."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from app.http.problems import (
     TooManyRequestsError,
     UnsupportedTypeError,
 )
+from app.ledger import Kind, Ledger
 from app.settings import Settings
 from app.wire.budget import SETTING, charge
 
@@ -27,7 +27,7 @@ __all__ = ["Limit", "OpenBodies", "check_headers", "decoded", "read_body", "slow
 _CHUNK = 2**16
 # More members than any writer of gzip makes of a body within the limit.
 _MEMBERS = 10_000
-# Bodies that may arrive at once in a process. An open body without bytes costs some ten kilobytes.
+# Bodies that may arrive at once. An open body without bytes costs some ten kilobytes.
 _OPEN = 512
 # One caller may have this part of them, and this part of the memory for their bytes: a quarter.
 _SHARE = 4
@@ -54,16 +54,14 @@ class Limit:
 
 
 class OpenBodies:
-    """Bodies that are still arriving. One caller, a key or an address, has a share.
+    """Bodies that are still arriving. One caller, a key or an address, has a share."""
 
-    Used from the event loop only, so its counters need no lock.
-    """
-
-    def __init__(self, memory: int, retry_after: int) -> None:
+    def __init__(self, memory: int, retry_after: int, ledger: Ledger | None = None) -> None:
+        ledger = ledger or Ledger()
         self._share = memory // _SHARE
         self._retry = {"Retry-After": str(retry_after)}
-        self._open: Counter[str] = Counter()
-        self._bytes: Counter[str] = Counter()
+        self._open = ledger.tally("bodies")
+        self._callers = ledger.callers()
 
     @contextmanager
     def arriving(self, caller: str) -> Iterator[Callable[[int], None]]:
@@ -73,30 +71,28 @@ class OpenBodies:
             TooManyRequestsError: this caller has its share of open bodies, or of their bytes.
             OverloadedError: too many bodies are open.
         """
-        if self._open[caller] >= _OPEN // _SHARE:
+        if not self._callers.take(caller, Kind.BODIES, 1, _OPEN // _SHARE):
             detail = f"{_OPEN // _SHARE} of your bodies are arriving; try again later"
             raise TooManyRequestsError(detail, headers=self._retry)
-        if self._open.total() >= _OPEN:
+        if not self._open.take(1, _OPEN):
+            self._callers.give(caller, Kind.BODIES, 1)
             raise OverloadedError(f"{_OPEN} bodies are arriving; try again later", headers=self._retry)
         arrived = 0
 
         def take(size: int) -> None:
             nonlocal arrived
-            if self._bytes[caller] + size > self._share:
+            if not self._callers.take(caller, Kind.BYTES, size, self._share):
                 detail = f"your bodies that are arriving may have {self._share} bytes together (a quarter of {SETTING})"
                 raise TooManyRequestsError(f"{detail}; try again later", headers=self._retry)
-            charge(size, "the body")
-            self._bytes[caller] += size
             arrived += size
+            charge(size, "the body")
 
-        self._open[caller] += 1
         try:
             yield take
         finally:
-            self._open[caller] -= 1
-            self._bytes[caller] -= arrived
-            if not self._open[caller]:
-                del self._open[caller], self._bytes[caller]
+            self._open.add(-1)
+            self._callers.give(caller, Kind.BODIES, 1)
+            self._callers.give(caller, Kind.BYTES, arrived)
 
 
 def check_headers(request: Request, content_type: str, limit: Limit) -> str:

@@ -16,6 +16,7 @@ from app.http.pool import WorkPool
 from app.http.problems import OverloadedError
 from app.http.unread import UnreadAnswers
 from app.keys.ring import KeyRing
+from app.ledger import Tally
 from app.settings import Settings
 from app.store import Store
 from app.telemetry.metrics import Metrics
@@ -35,7 +36,10 @@ T = TypeVar("T")
 
 @dataclass
 class Service:
-    """What the routers share in a process; `live_workers` asks the store how many validation workers there are."""
+    """What the routers share in a process; `live_workers` asks the store how many validation workers there are.
+
+    `tidies`: whether this process deletes what is too old; one of them suffices.
+    """
 
     settings: Settings
     pool: WorkPool
@@ -47,10 +51,12 @@ class Service:
     keys: KeyRing
     live_workers: Callable[[], int]
     unread: UnreadAnswers
+    streams: Tally
+    pids: Tally
     under_way: WorkUnderWay = field(default_factory=WorkUnderWay)
     solver: Literal["loading", "ok", "failed"] = "loading"
-    streams: int = 0
     closing_since: float | None = None
+    tidies: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
 """A bounded pool of threads for CPU-bound work. A request takes a place when its body is complete, not before.
 
-Threads suffice, because the compiled kernels and zlib release the GIL. FEDSIFT_PROCESSES adds processes.
+Threads suffice where the compiled kernels and zlib release the GIL; processes (`app.commands.forks`) for the rest. The
+ledger adds up what is under way in all of them.
 """
 
 import asyncio
 import contextvars
 import functools
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
 from app.http.problems import OverloadedError, TooManyRequestsError
+from app.ledger import Kind, Ledger
 
 __all__ = ["WorkPool", "key_is_busy", "queue_is_full"]
 
@@ -20,20 +21,25 @@ T = TypeVar("T")
 
 
 class WorkPool:
-    """At most `threads` jobs run, at most `queue` more wait; further callers are refused at once.
+    """At most `threads` jobs run in each process, at most `queue` more wait in all; further callers are refused."""
 
-    Used from the event loop only, so its counters need no lock.
-    """
-
-    def __init__(self, threads: int, queue: int, *, per_owner: int, retry_after: int) -> None:
+    def __init__(
+        self, threads: int, queue: int, *, per_owner: int, retry_after: int, ledger: Ledger | None = None
+    ) -> None:
+        ledger = ledger or Ledger()
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="plan")
-        self._limit = threads + queue
-        self._threads = threads
+        self._threads = threads * ledger.processes
+        self._limit = self._threads + queue
         self._per_owner = per_owner
         self._retry = {"Retry-After": str(retry_after)}
-        self._owners: Counter[str] = Counter()
-        self.admitted = 0
+        self._admitted = ledger.tally("admitted")
+        self._callers = ledger.callers()
         self.draining = False
+
+    @property
+    def admitted(self) -> int:
+        """Requests with a place, in all processes."""
+        return self._admitted.total
 
     @property
     def waiting(self) -> int:
@@ -54,15 +60,12 @@ class WorkPool:
         if owner is None:
             yield
             return
-        if self._owners[owner] >= self._per_owner:
+        if not self._callers.take(owner, Kind.REQUESTS, 1, self._per_owner):
             raise key_is_busy(self._per_owner, self._retry)
-        self._owners[owner] += 1
         try:
             yield
         finally:
-            self._owners[owner] -= 1
-            if not self._owners[owner]:
-                del self._owners[owner]
+            self._callers.give(owner, Kind.REQUESTS, 1)
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -72,11 +75,12 @@ class WorkPool:
             OverloadedError: the queue is full, or the service is shutting down.
         """
         self._check_room()
-        self.admitted += 1
+        if not self._admitted.take(1, self._limit):
+            raise queue_is_full(self._retry)
         try:
             yield
         finally:
-            self.admitted -= 1
+            self._admitted.add(-1)
 
     def _check_room(self) -> None:
         if self.draining:

@@ -3,7 +3,6 @@
 A client that stops to read is cut off after `FEDSIFT_SEND_TIMEOUT` (`app.commands.protocol`); then its answer is freed.
 """
 
-import threading
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Send
 
 from app.http.problems import OverloadedError
+from app.ledger import Ledger
 
 __all__ = ["UnreadAnswers", "in_pieces", "stored_answer"]
 
@@ -30,13 +30,17 @@ class _Packed:
 
 
 class UnreadAnswers:
-    """The bytes of all answers that a process holds for clients. Threads count too, so a lock guards the sum."""
+    """The bytes of all answers that server processes hold for clients."""
 
-    def __init__(self, limit: int, retry_after: int) -> None:
-        self.held = 0
+    def __init__(self, limit: int, retry_after: int, ledger: Ledger | None = None) -> None:
+        self._held = (ledger or Ledger()).tally("unread")
         self._limit = limit
-        self._lock = threading.RLock()  # the garbage collector may free an answer while this thread counts
         self._retry = {"Retry-After": str(retry_after)}
+
+    @property
+    def held(self) -> int:
+        """The bytes of all answers."""
+        return self._held.total
 
     def check(self) -> None:
         """Refuse to make another answer while clients do not read those they have.
@@ -50,12 +54,11 @@ class UnreadAnswers:
     @contextmanager
     def hold(self, size: int) -> Iterator[None]:
         """Count an answer that was made, until it is sent."""
-        with self._lock:
-            self.held += size
+        self._held.add(size)
         try:
             yield
         finally:
-            self._free(size)
+            self._held.add(-size)
 
     def reserve(self, packed: _Packed, size: int) -> None:
         """Count an answer before it is read from the store, as long as this object lives.
@@ -63,15 +66,9 @@ class UnreadAnswers:
         Raises:
             OverloadedError: it does not fit beside the others. Alone, any answer fits.
         """
-        with self._lock:
-            if self.held and self.held + size > self._limit:
-                raise self._full()
-            self.held += size
-        weakref.finalize(packed, self._free, size)
-
-    def _free(self, size: int) -> None:
-        with self._lock:
-            self.held -= size
+        if not self._held.take(size, self._limit, alone=True):
+            raise self._full()
+        weakref.finalize(packed, self._held.add, -size)
 
     def _full(self) -> OverloadedError:
         return OverloadedError(

@@ -59,6 +59,8 @@ async def exposition(service: Service) -> bytes:
 
 def warm_up(service: Service) -> None:
     """Load the compiled kernels with small plans, so that the first caller does not wait for them."""
+    if service.solver == "ok":
+        return  # they were loaded before this process was forked
     request = PlanRequest.model_validate(EXAMPLE)
     try:
         make_plan(request.to_domain(service.settings))

@@ -1,6 +1,7 @@
 """What a server does besides answering: it deletes what is too old and gives the space back to the disk.
 
-Every server process does it, with or without workers. Two at once do no harm: what one deleted is gone for the other.
+One process of each server does it, with or without workers. Two at once do no harm: what one deleted is gone for the
+other.
 """
 
 import logging
@@ -35,7 +36,8 @@ class Retention:
     def stop(self) -> None:
         """End after what is under way."""
         self._stop.set()
-        self._thread.join(1.0)
+        if self._thread.is_alive():
+            self._thread.join(1.0)
 
     def _run(self) -> None:
         while True:

@@ -37,7 +37,7 @@ async def get_readiness(request: Request, response: Response) -> Readiness:
 @router.get(
     "/metrics",
     operation_id="getMetrics",
-    summary="Prometheus metrics of this process",
+    summary="Prometheus metrics of all server processes",
     response_class=PlainTextResponse,
     dependencies=[Depends(may_read_metrics)],
     responses=problems(NO_KEY, no_metrics()),

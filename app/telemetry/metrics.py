@@ -1,10 +1,15 @@
-"""Prometheus metrics of one process."""
+"""Prometheus metrics. Where several processes serve, they are those of all of them (`app.telemetry.shared`)."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from app.telemetry.processes import ServerProcesses
+from app.telemetry.shared import metrics_folder
 from app.telemetry.traces import NoTracing, Tracing
 
 __all__ = ["Metrics"]
@@ -16,10 +21,17 @@ _GAPS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1)
 class Metrics:
     """Requests, seconds by stage, certified gaps and the depth of the queue; stages are traced too."""
 
-    def __init__(self, tracing: Tracing | None = None) -> None:
+    def __init__(
+        self, tracing: Tracing | None = None, pids: Callable[[], Iterable[int]] = lambda: (os.getpid(),)
+    ) -> None:
         self.tracing = NoTracing() if tracing is None else tracing
         self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
+        self._counted = self.registry
+        if (folder := metrics_folder()) is not None:
+            self._counted = CollectorRegistry()
+            MultiProcessCollector(self._counted, folder)  # type: ignore[no-untyped-call]
+        self._watched = CollectorRegistry()
+        self._watched.register(ServerProcesses(pids))
         self._stored = CollectorRegistry()
         self._requests = Counter(
             "fedsift_requests_total", "Requests.", ["method", "route", "status"], registry=self.registry
@@ -37,7 +49,7 @@ class Metrics:
 
     def watch(self, name: str, description: str, read: Callable[[], float]) -> None:
         """Add a gauge that is read at each scrape."""
-        Gauge(name, description, registry=self.registry).set_function(read)
+        self._watched.register(_Watched(name, description, read))
 
     def watch_jobs(self, numbers: Collector) -> None:
         """Add metrics that are read from the store at each scrape."""
@@ -60,9 +72,20 @@ class Metrics:
         self._gaps.observe(relative_gap)
 
     def text(self) -> bytes:
-        """What this process knows itself, in the exposition format."""
-        return generate_latest(self.registry)
+        """What the processes know themselves, in the exposition format."""
+        return generate_latest(self._counted) + generate_latest(self._watched)
 
     def stored(self) -> bytes:
         """What is read from the store, in the same format. It asks the store, so it must run in a thread."""
         return generate_latest(self._stored)
+
+
+class _Watched(Collector):
+    """A gauge that is read at each scrape."""
+
+    def __init__(self, name: str, description: str, read: Callable[[], float]) -> None:
+        self._name, self._description, self._read = name, description, read
+
+    def collect(self) -> Iterator[Metric]:
+        """The gauge."""
+        yield GaugeMetricFamily(self._name, self._description, value=self._read())

@@ -196,7 +196,7 @@ def open_stream(service: Service, owner: str, validation_id: str, after: int) ->
     record = _find(service, owner, validation_id)
     if record.state in _ENDED and after >= record.last_event:
         return False
-    if service.streams >= service.settings.event_streams:
+    if service.streams.total >= service.settings.event_streams:
         retry = {"Retry-After": str(service.settings.retry_after)}
         raise OverloadedError("too many followers; try again later", headers=retry)
     return True
@@ -204,7 +204,7 @@ def open_stream(service: Service, owner: str, validation_id: str, after: int) ->
 
 async def follow(service: Service, validation_id: str, after: int) -> AsyncIterator[bytes]:
     """Server-sent events from the one after `after` on, until the validation ends or the time is over."""
-    service.streams += 1
+    service.streams.add(1)
     deadline = time.monotonic() + service.settings.stream_seconds
     quiet_since = time.monotonic()
     try:
@@ -229,7 +229,7 @@ async def follow(service: Service, validation_id: str, after: int) -> AsyncItera
             if len(events) < 500:
                 await asyncio.sleep(_LOOK_SECONDS)
     finally:
-        service.streams -= 1
+        service.streams.add(-1)
 
 
 def _encoded(event: EventRecord) -> bytes:

@@ -1,16 +1,16 @@
-"""The memory that the requests of a process may need together (ADR 0045).
+"""The memory that the requests of all server processes may need together (ADR 0045).
 
 A request charges what it is about to need, before it needs it, to an account of its own. `app.wire.estimate` has the
 estimates. What cannot fit is refused at once (413); what does not fit now, because others hold the rest, is refused
 with `Retry-After` (503). Without an account, as on the command line, nothing is charged.
 """
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from app.http.problems import OverloadedError, TooLargeError
+from app.ledger import Ledger
 
 __all__ = ["SETTING", "MemoryBudget", "charge", "reserved"]
 
@@ -18,13 +18,17 @@ SETTING = "FEDSIFT_MEMORY_BUDGET"
 
 
 class MemoryBudget:
-    """Bytes that all requests share. Threads charge it, so a lock guards its sum."""
+    """Bytes that all requests share. Threads and processes charge it, so their sum is in the ledger."""
 
-    def __init__(self, total: int, retry_after: int) -> None:
+    def __init__(self, total: int, retry_after: int, ledger: Ledger | None = None) -> None:
         self.total = total
-        self.held = 0
-        self._lock = threading.Lock()
+        self._held = (ledger or Ledger()).tally("memory")
         self._retry = {"Retry-After": str(retry_after)}
+
+    @property
+    def held(self) -> int:
+        """What all requests have charged."""
+        return self._held.total
 
     @contextmanager
     def account(self) -> Iterator[None]:
@@ -41,21 +45,19 @@ class MemoryBudget:
         """Take `size` bytes for a request that holds `held` already."""
         if held + size > self.total:
             raise TooLargeError(
-                f"{purpose} takes the request to an estimated {held + size} bytes of memory; a server process has "
+                f"{purpose} takes the request to an estimated {held + size} bytes of memory; the service has "
                 f"{self.total} ({SETTING})"
             )
-        with self._lock:
-            if self.held + size > self.total:
-                raise OverloadedError(
-                    f"{purpose} takes the request to an estimated {held + size} bytes of memory; a server process has "
-                    f"{self.total} ({SETTING}), and other requests hold {self.held - held}; try again later",
-                    headers=self._retry,
-                )
-            self.held += size
+        if not self._held.take(size, self.total):
+            raise OverloadedError(
+                f"{purpose} takes the request to an estimated {held + size} bytes of memory; the service has "
+                f"{self.total} ({SETTING}), and other requests hold {self.held - held}; try again later",
+                headers=self._retry,
+            )
 
     def _give(self, size: int) -> None:
-        with self._lock:
-            self.held -= size
+        if size:
+            self._held.add(-size)
 
 
 class _Account:

@@ -115,7 +115,8 @@ class Site:
             yield made
 
     def _variables(self, settings: dict[str, str]) -> dict[str, str]:
-        given = {f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}
+        # One server process: the scenarios measure the process that they start.
+        given = {f"FEDSIFT_{name.upper()}": value for name, value in ({"processes": "1"} | settings).items()}
         return {**os.environ, "PYTHONPATH": f"{self.code}:{self.folder}", **self.environment, **given}
 
 

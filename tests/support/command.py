@@ -13,8 +13,11 @@ FEDSIFT = (sys.executable, "-c", "from app.cli import main; main()")
 
 
 def environment(folder: Path, **settings: str) -> dict[str, str]:
-    """This process's environment with the service's settings, the database in `folder` unless they name another."""
-    settings = {"database_url": f"sqlite:///{folder}/fedsift.db"} | settings
+    """This process's environment with the service's settings, the database in `folder` unless they name another.
+
+    One server process unless they ask for more: then the process that a test starts is the one that serves.
+    """
+    settings = {"database_url": f"sqlite:///{folder}/fedsift.db", "processes": "1"} | settings
     return {**os.environ, **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}}
 
 
