@@ -13,6 +13,7 @@ from solver.eligibility import ROUNDING, data_ceiling
 from solver.errors import InvalidInputError
 from solver.fast import TOLERANCE, effort_for, solve_horizons
 from solver.gradient import GradientModel
+from solver.kernels.layout import Effort
 from solver.network import Network
 from solver.packing import Part, pack, part_of
 from solver.schedule import Schedule
@@ -54,8 +55,12 @@ def plan_sets(
     gradient: GradientModel | None = None,
     gradient_noise: float = 1.0,
     tolerance: float = TOLERANCE,
+    effort: Effort | None = None,
 ) -> SetPlans:
     """Plan every row of `sets` through steps 1..horizon, as `solver.horizon.plan_offloading` plans one.
+
+    `effort` may end the work in time: steps after its deadline get no iterations, and a set that was not planned to its
+    end because the work was cancelled has the objective ∞.
 
     Raises:
         InvalidInputError: a row names an unknown device, one twice, or one that cannot process its data.
@@ -68,12 +73,12 @@ def plan_sets(
     norms = (GradientModel() if gradient is None else gradient).norms(1, horizon)
     graphs, parts = _parts(network, rows, horizon, noise)
     packed, moving = pack(parts, np.repeat(norms[:, None], len(rows), axis=1))
-    course, _ = solve_horizons(packed, moving, effort_for(tolerance))
+    course, done = solve_horizons(packed, moving, effort_for(tolerance) if effort is None else effort)
     figures = course.steps.figures
     objective = figures[:, :, 1] + figures[:, :, 2]
     return SetPlans(
         sets=rows,
-        objective=objective.mean(axis=0),
+        objective=np.where(done == horizon, objective.mean(axis=0), np.inf),
         sampled_data=moving.data.reshape(rows.shape),
         relative_gap=(figures[:, :, 4] / np.maximum(objective, 1e-300)).max(axis=0),
         starts=packed.links,

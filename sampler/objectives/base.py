@@ -39,6 +39,10 @@ class Objective(ABC):
         """Return an upper bound on the value of each row that is cheaper to compute than the value."""
         return self.values(sets)
 
+    def out_of_time(self) -> bool:
+        """Return whether a search by bounds is to end with what it found; only expensive values need to ask."""
+        return False
+
     def standing(self) -> Standing:
         """Return the empty set, to be grown device by device."""
         return PlainStanding(self)

@@ -4,10 +4,7 @@ What each further device would add to the pooled sums is kept, and computed anew
 so that the hundredth device costs little more than one look at all sums.
 """
 
-import os
 from abc import abstractmethod
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +15,14 @@ from sampler.objectives.base import Objective
 from sampler.objectives.holdings import Holdings, Pooled
 from sampler.objectives.lazy import lazy_values
 from sampler.objectives.standing import Looked, Standing
+from sampler.objectives.threads import THREADS, in_threads
 from solver.kernels.layout import Effort
 from solver.validation import frozen
 
 __all__ = ["PooledObjective"]
 
-_THREADS = min(2, len(os.sched_getaffinity(0)))
 # Fewer devices are not worth a second thread.
-_LEAST_FOR_THREADS = 512
+_LEAST_FORTHREADS = 512
 _FIRST_LOOK = 64
 
 
@@ -64,7 +61,7 @@ class _PooledStanding(Standing):
         self._flows = holdings.flows
         self._features = Features(frozen(holdings.features), frozen(holdings.weight if weighted else np.empty(0)))
         self._state = _empty_state(holdings)
-        self._scratch = tuple(_scratch(n) for _ in range(_THREADS))
+        self._scratch = tuple(_scratch(n) for _ in range(THREADS))
         self._gains = Sums(np.zeros(n), np.zeros((n, width)), np.zeros(n))
         self._total = Pooled(np.zeros(1), np.zeros((1, width)), np.zeros(1))
         self._size = 0
@@ -131,20 +128,16 @@ class _PooledStanding(Standing):
     def _renew(self, devices: NDArray[np.int64], effort: Effort) -> None:
         """Compute the gains that are stale, in several threads if there are many."""
         stale = devices[self._state.stale[devices]]
-        parts = np.array_split(stale, _THREADS) if len(stale) >= _LEAST_FOR_THREADS else [stale]
+        parts = np.array_split(stale, THREADS) if len(stale) >= _LEAST_FORTHREADS else [stale]
 
-        def work(part: NDArray[np.int64], scratch: Scratch) -> None:
-            renew(frozen(part), self._flows, self._state, self._features, scratch, self._gains, effort)
+        def work(place: int) -> None:
+            part = frozen(parts[place])
+            renew(part, self._flows, self._state, self._features, self._scratch[place], self._gains, effort)
 
-        list((_threads().map if len(parts) > 1 else map)(work, parts, self._scratch))
+        in_threads(work, range(len(parts)))
 
 
 _NEVER = np.zeros(1, np.uint8)
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="sampler")
 
 
 def _empty_state(holdings: Holdings) -> State:

@@ -33,6 +33,10 @@ class Remembered(Objective):
         """Return the objective's bounds."""
         return self._objective.bounds(sets)
 
+    def out_of_time(self) -> bool:
+        """Return what the objective returns."""
+        return self._objective.out_of_time()
+
 
 class Optimistic(Objective):
     """The bounds of an objective as a cheap objective of their own, close to the original."""

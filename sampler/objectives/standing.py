@@ -109,7 +109,8 @@ class PlainStanding(Standing):
         if self._objective.cheap:
             return super().look(devices)
         bounds = self.bounds(devices)
-        return Looked(bounds, *lazy_values(bounds, lambda places: self.values(devices[places])))
+        over = self._objective.out_of_time
+        return Looked(bounds, *lazy_values(bounds, lambda places: self.values(devices[places]), over=over))
 
 
 def with_each(sampled: NDArray[np.int64], devices: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -19,17 +19,19 @@ from sampler.base import SamplingProblem
 from sampler.errors import TooMuchWorkError
 from sampler.objectives.base import Objective
 from sampler.objectives.reach import sendable_share
+from sampler.objectives.threads import in_threads
 from solver.batch import plan_sets
 from solver.eligibility import data_ceiling
+from solver.fast import time_left
 from solver.horizon import plan_offloading
 
 __all__ = ["Surrogate"]
 
 # The number of steps at which the bound is computed. Steps between two of them use the later one, so it stays a bound.
 _MOMENTS = 24
-# The most links × steps solved together, to bound memory.
-_NUMBERS_AT_ONCE = 2_000_000
-# The most links × steps that one search may solve, about half a minute of work: one request must not block a service.
+# The most links × steps solved together, to bound memory and to share the work among threads.
+_NUMBERS_AT_ONCE = 200_000
+# The most links × steps that one search without a deadline may solve, about half a minute of work.
 _MOST_WORK = 300_000_000
 # The least cost of a step, in links, if sets are planned one by one.
 _COST_ALONE = 1_000
@@ -68,18 +70,30 @@ class Surrogate(Objective):
         if len(problem.schedule.segments) > 1:
             # Conditions change in time. This is rare, so sets are planned one by one.
             self._spend(_COST_ALONE * problem.horizon * len(sets))
-            plans = [plan_offloading(problem.schedule, row, **options) for row in sets]
-            return -np.array([plan.objective for plan in plans], np.float64)
+            return -np.array([self._objective_of(row, options) for row in sets])
         network = problem.conditions
         links = (network.incoming[sets + 1] - network.incoming[sets]).sum(axis=1)
         self._spend(int(links.sum()) * problem.horizon)
         portion = np.cumsum(links) * problem.horizon // _NUMBERS_AT_ONCE
         parts = np.split(sets, np.flatnonzero(np.diff(portion)) + 1)
-        return -np.concatenate([plan_sets(network, part, **options).objective for part in parts])
+        options["effort"] = problem.effort
+        return -np.concatenate(in_threads(lambda part: plan_sets(network, part, **options).objective, parts))
+
+    def _objective_of(self, row: NDArray[np.int64], options: dict[str, Any]) -> float:
+        """Return eq. (26) of one set under changing conditions; ∞ if time is over before."""
+        left = time_left(self._problem.effort)
+        if self._problem.out_of_time:
+            return np.inf
+        found = plan_offloading(self._problem.schedule, row, time_limit=left, **options).objective
+        return np.inf if found is None else found
+
+    def out_of_time(self) -> bool:
+        """Return whether the problem's time is over."""
+        return self._problem.out_of_time
 
     def _spend(self, work: int) -> None:
         self._work += work
-        if self._work > _MOST_WORK:
+        if self._work > _MOST_WORK and np.isinf(self._problem.effort.deadline):
             raise TooMuchWorkError(
                 "the surrogate takes too many solves on this network and horizon; another objective takes none"
             )

@@ -9,7 +9,7 @@ from sampler.base import SamplingProblem, Selection
 from sampler.objectives.base import Objective
 from sampler.objectives.registry import DEFAULT_OBJECTIVE, find_objective
 
-__all__ = ["ObjectiveSampler"]
+__all__ = ["ObjectiveSampler", "Search"]
 
 Search = Callable[[Objective, SamplingProblem, np.random.Generator], Selection]
 

@@ -55,6 +55,10 @@ def grow(standing: Standing, problem: SamplingProblem, candidates: NDArray[np.in
     while len(picks) < problem.sample_size and not problem.out_of_time:
         looked = standing.look(rest)
         place, found = best_of(looked)
+        if not np.isfinite(found):
+            # Time was over before anything was found.
+            promise = looked.bounds
+            break
         device = int(rest[place])
         known = (rest[looked.places], looked.values - value)
         told = gains_of(standing, value, problem.explained, rest)

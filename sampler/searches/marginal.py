@@ -24,14 +24,15 @@ def with_marginal_scores(
     for device in sampled.tolist():
         if problem.out_of_time:
             # Which devices were found is what matters. How much each matters, there is no time to tell.
-            return Selection(sampled, np.zeros(len(sampled)), (), value, guarantee, complete=False)
+            known = value if np.isfinite(value) else None
+            return Selection(sampled, np.zeros(len(sampled)), (), known, guarantee, complete=False)
         standing.remove(device)
         base = standing.value()
         others = gains_of(standing, base, problem.explained, rest)
         standing.add(device)
-        known = {device: value - base, **others}
-        told = known if device in problem.explained else others
-        pairs = (np.array(list(known), np.int64), np.array(list(known.values())))
+        gains = {device: value - base, **others}
+        told = gains if device in problem.explained else others
+        pairs = (np.array(list(gains), np.int64), np.array(list(gains.values())))
         picks.append(pick_of(LARGEST_LOSS, device, value - base, pairs, len(rest) + 1, told))
     picks.sort(key=lambda pick: -pick.score)
     scores = np.array([pick.score for pick in picks])
