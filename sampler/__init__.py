@@ -13,7 +13,14 @@ from sampler.errors import (
     WeightsError,
 )
 from sampler.objectives import DEFAULT_OBJECTIVE, SERVED_OBJECTIVES, find_objective, objective_names
-from sampler.registry import DEFAULT_SAMPLER, find_sampler, register_sampler, sampler_names, served_samplers
+from sampler.registry import (
+    DEFAULT_SAMPLER,
+    find_sampler,
+    objective_of,
+    register_sampler,
+    sampler_names,
+    served_samplers,
+)
 from sampler.schemes import Scheme, find_scheme, scheme_names
 from sampler.trace import Pick
 
@@ -39,6 +46,7 @@ __all__ = [
     "find_sampler",
     "find_scheme",
     "objective_names",
+    "objective_of",
     "register_sampler",
     "sampler_names",
     "scheme_names",

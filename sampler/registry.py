@@ -15,7 +15,7 @@ from sampler.searches.exhaustive import sample_exhaustively
 from sampler.searches.greedy import sample_greedily
 from sampler.searches.local_search import sample_by_local_search
 
-__all__ = ["DEFAULT_SAMPLER", "find_sampler", "register_sampler", "sampler_names", "served_samplers"]
+__all__ = ["DEFAULT_SAMPLER", "find_sampler", "objective_of", "register_sampler", "sampler_names", "served_samplers"]
 
 # Our method: it chooses wherever no sampler is named.
 DEFAULT_SAMPLER = "greedy"
@@ -67,6 +67,16 @@ def find_sampler(name: str, *, served: bool = False) -> Sampler:
     if served and objective not in SERVED_OBJECTIVES:
         raise UnknownSamplerError(f"unknown objective {objective!r}; known: {', '.join(SERVED_OBJECTIVES)}")
     return sampler.with_objective(objective)
+
+
+def objective_of(name: str) -> str | None:
+    """Return the name of the objective that this sampler searches under; None if it does not search.
+
+    Raises:
+        UnknownSamplerError: there is no such sampler or objective.
+    """
+    sampler = find_sampler(name)
+    return sampler.objective if isinstance(sampler, ObjectiveSampler) else None
 
 
 def register_sampler(name: str, sampler: Sampler, *, served: bool = False) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sampler.base import SamplingProblem
 from sampler.registry import find_sampler
+from sampler.set_bound import set_bound
 from solver.instances import random_network
 from solver.schedule import Schedule
 from solver.warm_up import warm_up as warm_up_solver
@@ -24,6 +25,7 @@ def warm_up() -> float:
         find_sampler(name)(problem, np.random.default_rng(0))
     labelled = SamplingProblem.of(Schedule.of(network.with_columns({"label_counts": np.eye(12, 3)})), 2)
     find_sampler("greedy")(labelled, np.random.default_rng(0))
+    set_bound(problem, 1)
     return perf_counter() - begin
 
 

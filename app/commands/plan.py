@@ -101,7 +101,11 @@ def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, boo
 def _show(answer: PlanOut) -> None:
     console = Console()
     console.print(f"sampled devices {', '.join(map(str, answer.sampled))}: {answer.status}")
-    console.print(f"objective {answer.objective:.6g}, at most {answer.relative_gap:.1e} above the optimum (relative)")
+    console.print(f"objective {answer.objective:.6g}, each step at most {answer.relative_gap:.1e} above its optimum")
+    if answer.set_gap is not None:
+        console.print(f"no choice of as many devices is more than {answer.set_gap:.1%} better")
+    if answer.sampler_status == "time_limit":
+        console.print("the search for devices was cut short by the time limit")
     table = Table("step", "transfers", "datapoints sent", "useful received", "objective", "gap")
     for step in answer.steps:
         moved = step.transfers

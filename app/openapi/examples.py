@@ -65,10 +65,12 @@ _PLAN: dict[str, Any] = {
     "max_violation": 0.0,
     "horizon_bound": 0.6207707464169845,
     "horizon_gap": 0.006939490299872231,
+    "set_bound": 0.6208344080660912,
+    "set_gap": 0.0068376493705513686,
     "datapoints_moved": 440.0,
     "transmit_cost": 260.0,
     "processing_cost": 1325.0794799321652,
-    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7},
+    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "bound": 0.2},
     "steps": [_FIRST_STEP, _SECOND_STEP],
 }
 _FIRST_PERIOD: dict[str, Any] = {
@@ -85,10 +87,12 @@ _FIRST_PERIOD: dict[str, Any] = {
     "max_violation": 0.0,
     "horizon_bound": 0.6458573253410945,
     "horizon_gap": 0.0,
+    "set_bound": 0.6458573246952372,
+    "set_gap": 1.0000000654108247e-09,
     "datapoints_moved": 220.0,
     "transmit_cost": 130.0,
     "processing_cost": 609.6,
-    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7},
+    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "bound": 0.2},
     "steps": [_FIRST_STEP],
 }
 # Half the gradient was observed after the first period, and the next step's norm is halved once more.
@@ -99,7 +103,7 @@ _SECOND_PERIOD_STEP: dict[str, Any] = {
     "gradient_norm": 0.25,
 }
 # What only a period with a sampler has.
-_CHOSEN = {"sampler_status"}
+_CHOSEN = {"sampler_status", "set_bound", "set_gap"}
 _SECOND_PERIOD: dict[str, Any] = {
     **{name: value for name, value in _FIRST_PERIOD.items() if name not in _CHOSEN},
     "aggregation": 1,

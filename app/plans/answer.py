@@ -12,7 +12,17 @@ from app.wire.problem import DeviceReason
 from sampler import Pick
 from solver import StepPlan
 
-__all__ = ["BinarySummary", "DiagnosisOut", "PickOut", "PlanOut", "PlanSummary", "StepOut", "Transfers", "summary"]
+__all__ = [
+    "BinarySummary",
+    "DiagnosisOut",
+    "Guarantee",
+    "PickOut",
+    "PlanOut",
+    "PlanSummary",
+    "StepOut",
+    "Transfers",
+    "summary",
+]
 
 PlanStatus = Literal["optimal", "feasible", "time_limit"]
 SamplerStatus = Literal["complete", "time_limit"]
@@ -94,6 +104,13 @@ class StepOut(AnswerModel):
         )
 
 
+class Guarantee(AnswerModel):
+    """What the sampler proves of its own objective, which is not the plan's."""
+
+    objective: str = Field(description="The objective that the search maximised; docs/sampling.md has them.")
+    share: float = Field(description="The sampled devices have at least this share of the largest value of any choice.")
+
+
 class PlanSummary(AnswerModel):
     """What a plan, or a period of one, comes to; means and worst values are over its steps."""
 
@@ -123,6 +140,15 @@ class PlanSummary(AnswerModel):
         description="No plan for these devices over all these steps together has a mean objective below this."
     )
     horizon_gap: float = Field(description="How far `objective` can lie above that optimum, relative to it.")
+    set_bound: Optional[float] = Field(
+        None,
+        description="No choice of this many eligible devices has a mean objective below this, whatever it plans; "
+        "absent in a run's later periods.",
+    )
+    set_gap: Optional[float] = Field(
+        None, description="How far `objective` can lie above that of the best choice, relative to it."
+    )
+    guarantee: Optional[Guarantee] = Field(None, description="Where the search proves one.")
     datapoints_moved: float = Field(description="Datapoints sent over links in all steps.")
     transmit_cost: float = Field(description="Σ ψ_ki·D_k·Φ_ki(t) over all steps, whatever its weight.")
     processing_cost: float = Field(description="Σ p_i·D_i(t) over all steps, whatever its weight.")
@@ -161,6 +187,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "max_violation": plan.max_violation,
         "horizon_bound": plan.horizon_bound,
         "horizon_gap": plan.horizon_gap,
+        **_proofs(result),
         "datapoints_moved": plan.datapoints_moved,
         "transmit_cost": plan.transmit_cost,
         "processing_cost": plan.processing_cost,
@@ -173,6 +200,19 @@ def _sampler_status(result: PlanResult) -> SamplerStatus | None:
     if result.choice is None or result.choice.complete is None:
         return None
     return "complete" if result.choice.complete else "time_limit"
+
+
+def _proofs(result: PlanResult) -> dict[str, Any]:
+    """What is known of the choice among all choices; a run's later periods choose nothing."""
+    choice, objective = result.choice, result.plan.objective
+    if choice is None or choice.set_bound is None or objective is None:
+        return {}
+    proven = choice.guarantee is not None and choice.objective is not None
+    return {
+        "set_bound": choice.set_bound,
+        "set_gap": max(objective - choice.set_bound, 0.0) / objective if objective > 0 else 0.0,
+        **({"guarantee": Guarantee(objective=choice.objective, share=choice.guarantee)} if proven else {}),
+    }
 
 
 def _milliseconds(result: PlanResult) -> dict[str, float]:
@@ -212,6 +252,9 @@ class BinarySummary(AnswerModel):
     datapoints_moved: float
     transmit_cost: float
     processing_cost: float
+    set_bound: Optional[float] = None
+    set_gap: Optional[float] = None
+    guarantee: Optional[Guarantee] = None
     timing_ms: dict[str, float]
     steps: list[BinaryStep]
 
@@ -226,6 +269,7 @@ class BinarySummary(AnswerModel):
         return cls(
             id=plan_id,
             **given(sampler_status=_sampler_status(result)),
+            **_proofs(result),
             status=cast("PlanStatus", plan.status.value),
             timing_ms=_milliseconds(result),
             steps=[

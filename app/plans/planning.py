@@ -1,7 +1,7 @@
 """From a query to a plan: sample, then solve within a time limit. Memory is charged before each stage."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -19,8 +19,10 @@ from sampler import (
     TooFewDevicesError,
     UnknownSamplerError,
     find_sampler,
+    objective_of,
     served_samplers,
 )
+from sampler.set_bound import set_bound
 from solver import (
     GradientModel,
     HorizonState,
@@ -32,6 +34,7 @@ from solver import (
     start,
 )
 from solver.fast import TOLERANCE, effort_for
+from solver.kernels.layout import Effort
 
 __all__ = [
     "Choice",
@@ -76,12 +79,19 @@ class PlanQuery:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The sampled devices with what the sampler says of them; `complete` is None where the caller chose them."""
+    """The sampled devices with what the sampler says of them; `complete` is None where the caller chose them.
+
+    No choice has a mean objective below `set_bound`. These devices have at least the share `guarantee` of the most that
+    any can have of the sampler's own `objective`.
+    """
 
     sampled: NDArray[np.int64]
     scores: NDArray[np.float64]
     trace: tuple[Pick, ...] = ()
     complete: bool | None = None
+    guarantee: float | None = None
+    objective: str | None = None
+    set_bound: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +118,9 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
     chosen = perf_counter()
     state = start(query.schedule, choice.sampled)
     result = _solve(query, state, query.gradient, last, deadline)
-    seconds = {"sample": chosen - begin, **result.seconds}
+    solved = perf_counter()
+    choice = replace(choice, set_bound=_bound(query, last, deadline))
+    seconds = {"sample": chosen - begin, **result.seconds, "bound": perf_counter() - solved}
     return PlanResult(result.plan, result.state, seconds, choice)
 
 
@@ -139,11 +151,18 @@ def choose(query: PlanQuery, deadline: Deadline) -> Choice:
     """
     check_sampler(query)
     if query.sampled is not None:
+        _check_eligible(query.sampled, query.eligible)
         return Choice(query.sampled, np.empty(0))
     with sampling_memory(query):
         choice = _sample(query, deadline)
     deadline.check()
     return choice
+
+
+def _check_eligible(sampled: NDArray[np.int64], eligible: NDArray[np.int64] | None) -> None:
+    strangers = [] if eligible is None else np.setdiff1d(sampled, eligible).tolist()
+    if strangers:
+        raise InvalidRequestError.at("/sampled", f"names device {strangers[0]}, which is not in `eligible`")
 
 
 def sampling_memory(query: PlanQuery) -> AbstractContextManager[None]:
@@ -153,26 +172,43 @@ def sampling_memory(query: PlanQuery) -> AbstractContextManager[None]:
 
 
 def _sample(query: PlanQuery, deadline: Deadline) -> Choice:
+    problem = _problem(query, effort_for(TOLERANCE, _SAMPLING_SHARE * deadline.left, deadline.flag))
+    try:
+        selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
+    except SamplingError as error:
+        raise InvalidRequestError.at("/sampler", str(error)) from error
+    return Choice(
+        selection.sampled,
+        selection.scores,
+        selection.trace,
+        selection.complete,
+        selection.guarantee,
+        objective_of(query.sampler),
+    )
+
+
+def _bound(query: PlanQuery, last: int, deadline: Deadline) -> float:
+    """What no choice of devices can go below in the steps up to `last`, as far as the time that is left can tell."""
+    with sampling_memory(query):
+        return set_bound(_problem(query, effort_for(TOLERANCE, deadline.left, deadline.flag)), last)
+
+
+def _problem(query: PlanQuery, effort: Effort) -> SamplingProblem:
     allowed = _mask(query)
     try:
-        problem = SamplingProblem.of(
+        return SamplingProblem.of(
             query.schedule,
             query.sample_size,
             horizon=query.horizon,
             allowed=allowed,
             gradient=query.gradient,
             gradient_noise=query.gradient_noise,
-            effort=effort_for(TOLERANCE, _SAMPLING_SHARE * deadline.left, deadline.flag),
+            effort=effort,
         )
     except TooFewDevicesError as error:
         relevant = tuple(o for o in error.obstacles if allowed is None or allowed[o.device])
         detail = f"{error.asked} devices are to be sampled, {error.eligible} can be"
         raise InfeasibleError(detail, relevant) from error
-    try:
-        selection = find_sampler(query.sampler)(problem, np.random.default_rng(query.seed))
-    except SamplingError as error:
-        raise InvalidRequestError.at("/sampler", str(error)) from error
-    return Choice(selection.sampled, selection.scores, selection.trace, selection.complete)
 
 
 def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:

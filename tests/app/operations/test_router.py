@@ -59,7 +59,7 @@ def test_metrics_count_by_route_and_never_by_id(client: httpx.Client) -> None:
     client.get("/v1/runs/run_" + "0" * 32)
     text = client.get("/metrics").text
     assert re.search(r'fedsift_requests_total\{method="POST",route="/v1/plans",status="200"\} \d', text)
-    for stage in ("queue", "parse", "sample", "solve", "encode"):
+    for stage in ("queue", "parse", "sample", "solve", "bound", "encode"):
         assert f'fedsift_stage_seconds_count{{stage="{stage}"}}' in text
     assert "fedsift_relative_gap_count" in text
     assert "fedsift_queue_depth 0.0" in text

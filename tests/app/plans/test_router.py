@@ -27,7 +27,7 @@ def test_a_plan_keeps_every_constraint_of_the_request(client: httpx.Client, samp
     assert answer["kind"] == "plan"
     assert answer["status"] == "optimal"
     assert 0 <= answer["relative_gap"] <= 1e-6
-    assert set(answer["timing_ms"]) == {"parse", "sample", "solve"}
+    assert set(answer["timing_ms"]) == {"parse", "sample", "solve", "bound"}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -63,14 +63,14 @@ def test_a_request_becomes_a_trace_with_its_stages(tmp_path: Path) -> None:
         server.process.terminate()  # what is not sent yet is sent at the end
         server.process.wait(120)
     mine = {span.name: span for span in spans if span.trace_id.hex() == TRACE}
-    assert set(mine) == {"POST /v1/plans", "queue", "parse", "sample", "solve", "encode"}
+    assert set(mine) == {"POST /v1/plans", "queue", "parse", "sample", "solve", "bound", "encode"}
     request = mine.pop("POST /v1/plans")
     assert request.parent_span_id.hex() == PARENT
     assert request.kind == Span.SPAN_KIND_SERVER
     values = {a.key: a.value.string_value or a.value.int_value for a in request.attributes}
     assert values == {"http.request.method": "POST", "http.route": "/v1/plans", "http.response.status_code": 200}
     assert all(span.parent_span_id == request.span_id for span in mine.values())
-    in_order = [mine[name] for name in ("queue", "parse", "sample", "solve", "encode")]
+    in_order = [mine[name] for name in ("queue", "parse", "sample", "solve", "bound", "encode")]
     ends = [request.start_time_unix_nano]
     for span in in_order:
         assert ends[-1] <= span.start_time_unix_nano + 1_000_000  # clocks of two kinds
