@@ -67,7 +67,7 @@ def label_some(family: Family, budget: str, seed: int, sample_size: int, most: i
     else:
         sets = np.array([generator.choice(len(network), sample_size, replace=False) for _ in range(most)])
     moving = network if kind.offloading else Network(network.devices, Links.none())
-    plans = plan_sets(moving, sets, horizon=family.horizon)
+    plans = plan_sets(moving, sets, horizon=family.horizon, transfer="redraw")
     engine = _engine(family.model, family.data_set)
     trainer = SetTrainer.of(family, realisation, _data_set(family.data_set), engine)
     numbers = CommonNumbers.of(realisation, engine, family.horizon, seed, 0)

@@ -133,7 +133,7 @@ def compare(budget: str, networks: int, sets: int) -> list[dict[str, float | str
             realisation = replace(realisation, network=network)
         everything = candidate_sets(network, SAMPLE_SIZE, family.horizon)
         some = everything[np.random.default_rng(seed).permutation(len(everything))[:sets]]
-        fast = plan_sets(network, some, horizon=family.horizon)
+        fast = plan_sets(network, some, horizon=family.horizon, transfer="redraw")
         trainer = SetTrainer.of(family, realisation, data, engine)
         plain, surrogate = planned(network, fast, 0.0)
         # Sequences of optima can part where one is not unique, so not to the last digit.

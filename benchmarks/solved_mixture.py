@@ -25,7 +25,7 @@ class SolvedMixture(Objective):
         network = self._problem.schedule.network
         held = (network.devices.data[sets][:, :, None] * self._shares[sets]).sum(axis=1)
         if self._problem.offloading:
-            plans = plan_sets(network, sets, horizon=self._problem.horizon)
+            plans = plan_sets(network, sets, horizon=self._problem.horizon, transfer="redraw")
             links = network.links
             keys = pair_keys(links.source, links.target, len(network))
             link = np.searchsorted(keys, pair_keys(plans.source, plans.target, len(network)))

@@ -16,9 +16,7 @@ import json
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
-from statistics import median
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +24,8 @@ import numpy as np
 from benchmarks.horizon_overhead import horizon_overhead
 from benchmarks.machine import describe
 from benchmarks.rivals import ClarabelStep, ReusedStep
+from benchmarks.send_once import compare_plans
+from benchmarks.timing import milliseconds
 from solver import StepProblem, StepSolution, plan_offloading, solve_fast, solve_many, start, step_problem
 from solver.instances import BUDGETS, random_network
 from solver.reference import solve_reference
@@ -49,6 +49,7 @@ def main() -> int:
         "cases": [_case(n, s, budgets) for n, s in CASES if not (quick and n > 800) for budgets in BUDGETS],
         "horizon": _horizon(steps=10 if quick else 75),
         "horizon_overhead": horizon_overhead(SEED),
+        "send_once": compare_plans(SEED),
         "batch": _batch(),
         "growth": [_growth(links) for links in (GROWTH[:-1] if quick else GROWTH)],
         "cold_start_s": _cold_start(),
@@ -93,10 +94,10 @@ def _case(n_devices: int, sample_size: int, budgets: str) -> dict[str, object]:
         "sample_size": sample_size,
         "links": problem.n_links,
         "budgets": budgets,
-        "fast_ms": _milliseconds(lambda: solve_fast(problem)),
-        "clarabel_ms": _milliseconds(clarabel_step.solve),
-        "cvxpy_reused_ms": _milliseconds(lambda: reused.solve(problem)),
-        "cvxpy_new_ms": _milliseconds(lambda: solve_reference(problem)),
+        "fast_ms": milliseconds(lambda: solve_fast(problem)),
+        "clarabel_ms": milliseconds(clarabel_step.solve),
+        "cvxpy_reused_ms": milliseconds(lambda: reused.solve(problem)),
+        "cvxpy_new_ms": milliseconds(lambda: solve_reference(problem)),
         "relative_gap": answer.relative_gap,
         "objective_difference": difference,
         "iterations": answer.iterations,
@@ -112,15 +113,15 @@ def _horizon(steps: int) -> dict[str, object]:
     for budgets, (receive, transmit) in BUDGETS.items():
         network = random_network(np.random.default_rng(SEED), 800, receive=receive, transmit=transmit)
         sampled = np.random.default_rng(SEED).permutation(800)[:6]
-        fast = plan_offloading(network, sampled, horizon=steps)
-        slow = plan_offloading(network, sampled, horizon=steps, method="cvxpy")
+        fast = plan_offloading(network, sampled, horizon=steps, transfer="redraw")
+        slow = plan_offloading(network, sampled, horizon=steps, method="cvxpy", transfer="redraw")
         if fast.max_violation > 1e-8 or fast.relative_gap > 1e-6:  # type: ignore[operator]
             sys.exit(f"horizon {budgets}: gap {fast.relative_gap}, violation {fast.max_violation}")
         # Ties between optimal steps lead the two apart a little; the first step starts from the same state.
         if abs(fast.steps[0].objective / slow.steps[0].objective - 1.0) > 1e-6:
             sys.exit(f"horizon {budgets}: first steps differ, {fast.steps[0].objective} and {slow.steps[0].objective}")
         results[budgets] = {
-            "fast_ms": _milliseconds(lambda n=network, s=sampled: plan_offloading(n, s, horizon=steps)),  # type: ignore[misc]
+            "fast_ms": milliseconds(partial(plan_offloading, network, sampled, horizon=steps, transfer="redraw")),
             "cvxpy_ms": slow.seconds * 1e3,
             "fast_objective": fast.objective,
             "cvxpy_objective": slow.objective,
@@ -144,8 +145,8 @@ def _batch() -> dict[str, float]:
         _check(f"batch {j}", one, other.objective)
     return {
         "problems": len(problems),
-        "batched_ms": _milliseconds(lambda: solve_many(problems)),
-        "one_by_one_ms": _milliseconds(lambda: [solve_fast(problem) for problem in problems]),
+        "batched_ms": milliseconds(lambda: solve_many(problems)),
+        "one_by_one_ms": milliseconds(lambda: [solve_fast(problem) for problem in problems]),
     }
 
 
@@ -157,12 +158,12 @@ def _growth(links: int) -> dict[str, float]:
     problem = _star("scarce", SEED, n_devices, 50, probability, receive=(2 * supply, 8 * supply))
     answer = solve_fast(problem)
     _check(f"{problem.n_links} links", answer, None)
-    milliseconds = _milliseconds(lambda: solve_fast(problem))
+    fast_ms = milliseconds(lambda: solve_fast(problem))
     return {
         "links": problem.n_links,
-        "fast_ms": milliseconds,
+        "fast_ms": fast_ms,
         "iterations": answer.iterations,
-        "ns_per_link": milliseconds * 1e6 / problem.n_links,
+        "ns_per_link": fast_ms * 1e6 / problem.n_links,
     }
 
 
@@ -191,17 +192,6 @@ def _check(name: str, answer: StepSolution, objective: float | None) -> float:
     return difference
 
 
-def _milliseconds(run: Callable[[], object]) -> float:
-    """Median of repeated runs, at least 3 and as many as fit half a second (2000 at most), after one to warm up."""
-    run()
-    times: list[float] = []
-    while len(times) < 3 or (len(times) < 2000 and sum(times) < 0.5):
-        begin = perf_counter()
-        run()
-        times.append(perf_counter() - begin)
-    return median(times) * 1e3
-
-
 def _print_table(report: dict[str, Any]) -> None:
     print(
         "\n     N   S   links  budgets     fast ms   Clarabel     reused        new  (times the fast one)  iterations"
@@ -214,7 +204,7 @@ def _print_table(report: dict[str, Any]) -> None:
             + "".join(f" {ratio:9.1f}×" for ratio in ratios)
             + f" {case['iterations']:31d}   {case['clarabel_status']}, off by {case['clarabel_difference']:.0e}"
         )
-    for name in ("horizon", "horizon_overhead", "batch", "growth", "cold_start_s"):
+    for name in ("horizon", "horizon_overhead", "send_once", "batch", "growth", "cold_start_s"):
         print(f"{name}: {json.dumps(report[name])}")
 
 

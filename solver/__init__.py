@@ -14,7 +14,7 @@ from solver.eligibility import Obstacle, eligible_devices, obstacles
 from solver.errors import FedsiftError, InvalidInputError, MissingExtraError
 from solver.fast import solve_fast, solve_many
 from solver.gradient import GradientModel, observed_decay
-from solver.horizon import METHODS, TRANSFERS, Period, advance, plan_offloading, step_problem
+from solver.horizon import METHODS, Period, advance, plan_offloading, step_problem
 from solver.interchange import from_networkx, load_network, save_network, to_networkx
 from solver.network import Devices, Links, Network
 from solver.plan import Plan, StepPlan
@@ -22,9 +22,11 @@ from solver.problem import StepProblem
 from solver.schedule import Change, Schedule
 from solver.solution import OPTIMALITY_GAP, Status, StepSolution, certified
 from solver.state import HorizonState, start
+from solver.transfer import DEFAULT_TRANSFER, TRANSFERS
 from solver.weights import Weights
 
 __all__ = [
+    "DEFAULT_TRANSFER",
     "METHODS",
     "OPTIMALITY_GAP",
     "TRANSFERS",

@@ -18,6 +18,7 @@ from solver.network import Network
 from solver.packing import Part, pack, part_of
 from solver.schedule import Schedule
 from solver.subgraph import Subgraph
+from solver.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
 from solver.validation import as_count, as_device_set, as_number
 
 __all__ = ["SetPlans", "plan_sets"]
@@ -54,6 +55,7 @@ def plan_sets(
     horizon: int,
     gradient: GradientModel | None = None,
     gradient_noise: float = 1.0,
+    transfer: str = DEFAULT_TRANSFER,
     tolerance: float = TOLERANCE,
     effort: Effort | None = None,
 ) -> SetPlans:
@@ -72,7 +74,8 @@ def plan_sets(
     noise = as_number(gradient_noise, "gradient_noise")
     norms = (GradientModel() if gradient is None else gradient).norms(1, horizon)
     graphs, parts = _parts(network, rows, horizon, noise)
-    packed, moving = pack(parts, np.repeat(norms[:, None], len(rows), axis=1))
+    once = transfer_named(transfer) is Transfer.SEND_ONCE
+    packed, moving = pack(parts, np.repeat(norms[:, None], len(rows), axis=1), once=once)
     course, done = solve_horizons(packed, moving, effort_for(tolerance) if effort is None else effort)
     figures = course.steps.figures
     objective = figures[:, :, 1] + figures[:, :, 2]

@@ -33,14 +33,13 @@ from solver.schedule import Change, Schedule
 from solver.solution import StepSolution
 from solver.state import HorizonState, start
 from solver.subgraph import Subgraph
-from solver.transfer import Transfer
+from solver.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
 from solver.validation import as_column, as_count, as_device_set, as_number
 from solver.weights import NO_WEIGHTS, Weights
 
-__all__ = ["METHODS", "TRANSFERS", "Period", "advance", "plan_offloading", "step_problem"]
+__all__ = ["METHODS", "Period", "advance", "plan_offloading", "step_problem"]
 
 METHODS = ("fast", "cvxpy", "random", "greedy", "none")
-TRANSFERS = tuple(kind.value for kind in Transfer)
 
 # Without a horizon, steps look ahead to every change of the schedule.
 _FOR_EVER = 2**62
@@ -73,11 +72,11 @@ def step_problem(
     gradient_norm: float = 1.0,
     gradient_noise: float = 1.0,
     horizon: int | None = None,
-    transfer: str = Transfer.REDRAW,
+    transfer: str = DEFAULT_TRANSFER,
     weights: Weights = NO_WEIGHTS,
 ) -> StepProblem:
     """The next step's problem, as a validated `StepProblem` of its own."""
-    kind = _transfer(transfer)
+    kind = transfer_named(transfer)
     schedule = Schedule.of(network)
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
     subgraph = Subgraph.of(schedule.at(state.step + 1), state.sampled)
@@ -98,7 +97,7 @@ def advance(
     gradient_noise: float = 1.0,
     horizon: int | None = None,
     method: str = "fast",
-    transfer: str = Transfer.REDRAW,
+    transfer: str = DEFAULT_TRANSFER,
     weights: Weights = NO_WEIGHTS,
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
@@ -108,7 +107,7 @@ def advance(
     """Plan the next steps, one for each gradient norm.
 
     Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
-    last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS`, see
+    last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS` of
     `solver.transfer`. `weights` price sending and processing (`solver.weights`). `time_limit` (seconds) holds for all
     steps together; the steps after it get what the solver finds without an iteration. Another thread may set
     `cancel[0]`; then the period ends with the last step that is done.
@@ -120,7 +119,7 @@ def advance(
     schedule = Schedule.of(network)
     norms = as_column(gradient_norms, "gradient_norms")
     noise = as_number(gradient_noise, "gradient_noise")
-    kind = _transfer(transfer)
+    kind = transfer_named(transfer)
     effort = effort_for(tolerance, time_limit, cancel)
     solve = None if method == "fast" else _solver(method, generator)
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
@@ -210,7 +209,7 @@ def plan_offloading(
     gradient: GradientModel | None = None,
     gradient_noise: float = 1.0,
     method: str = "fast",
-    transfer: str = Transfer.REDRAW,
+    transfer: str = DEFAULT_TRANSFER,
     weights: Weights = NO_WEIGHTS,
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
@@ -250,12 +249,6 @@ def plan_offloading(
         transfer=transfer,
         horizon_bound=period.bound,
     )
-
-
-def _transfer(name: str) -> Transfer:
-    if name not in TRANSFERS:
-        raise InvalidInputError("transfer", f"must be one of {', '.join(TRANSFERS)}, is {name!r}")
-    return Transfer(name)
 
 
 def _planned_segment(

@@ -7,6 +7,7 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.eligibility import Obstacle
 from solver.solution import Status
+from solver.transfer import DEFAULT_TRANSFER
 from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["Plan", "StepPlan"]
@@ -100,7 +101,7 @@ class Plan:
     seconds: float
     unsampled_data: float
     gradient_noise: float
-    transfer: str = "redraw"
+    transfer: str = DEFAULT_TRANSFER
     horizon_bound: float | None = None
 
     @property

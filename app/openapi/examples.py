@@ -41,11 +41,10 @@ _FIRST_STEP: dict[str, Any] = {
 _SECOND_STEP: dict[str, Any] = {
     **_FIRST_STEP,
     "step": 2,
-    "sampled_data": [894.3493499152064],
-    "received": [132.34934991520635],
-    "objective": 0.6043600387638122,
-    "sampling_term": 0.5709215684253748,
-    "statistical_term": 0.03343847033843738,
+    "sampled_data": [924.0],
+    "objective": 0.5958114920327566,
+    "sampling_term": 0.5629139072847682,
+    "statistical_term": 0.03289758474798845,
 }
 _TERMS = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term")
 _PLAN: dict[str, Any] = {
@@ -54,22 +53,22 @@ _PLAN: dict[str, Any] = {
     "sampled": [0],
     "scores": [2500.0],
     "sampler_status": "complete",
-    "transfer": "redraw",
+    "transfer": "send_once",
     "status": "optimal",
-    "objective": 0.6251086820524534,
-    "sampling_term": 0.5902763579831791,
-    "statistical_term": 0.034832324069274154,
+    "objective": 0.6208344086869255,
+    "sampling_term": 0.5862725274128759,
+    "statistical_term": 0.03456188127404969,
     "transmit_term": 0.0,
     "processing_term": 0.0,
     "relative_gap": 0.0,
     "max_violation": 0.0,
-    "horizon_bound": 0.6207707464169845,
-    "horizon_gap": 0.006939490299872231,
+    "horizon_bound": 0.6208344086869255,
+    "horizon_gap": 0.0,
     "set_bound": 0.6208344080660912,
-    "set_gap": 0.0068376493705513686,
+    "set_gap": 1e-09,
     "datapoints_moved": 440.0,
     "transmit_cost": 260.0,
-    "processing_cost": 1325.0794799321652,
+    "processing_cost": 1348.8,
     "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "bound": 0.2},
     "steps": [_FIRST_STEP, _SECOND_STEP],
 }
@@ -80,7 +79,7 @@ _FIRST_PERIOD: dict[str, Any] = {
     "sampled": [0],
     "scores": [2500.0],
     "sampler_status": "complete",
-    "transfer": "redraw",
+    "transfer": "send_once",
     "status": "optimal",
     **{name: _FIRST_STEP[name] for name in _TERMS},
     "relative_gap": 0.0,
@@ -98,8 +97,8 @@ _FIRST_PERIOD: dict[str, Any] = {
 # Half the gradient was observed after the first period, and the next step's norm is halved once more.
 _SECOND_PERIOD_STEP: dict[str, Any] = {
     **_SECOND_STEP,
-    "objective": 0.17616886244478108,
-    "sampling_term": 0.1427303921063437,
+    "objective": 0.1736260615691805,
+    "sampling_term": 0.14072847682119205,
     "gradient_norm": 0.25,
 }
 # What only a period with a sampler has.
@@ -110,9 +109,8 @@ _SECOND_PERIOD: dict[str, Any] = {
     "finished": True,
     "scores": [],
     **{name: _SECOND_PERIOD_STEP[name] for name in _TERMS},
-    "processing_cost": 715.4794799321652,
-    "horizon_bound": 0.17358417101322482,
-    "horizon_gap": 0.014671670099285659,
+    "processing_cost": 739.2,
+    "horizon_bound": 0.1736260615691805,
     "timing_ms": {"parse": 0.9, "solve": 0.7},
     "steps": [_SECOND_PERIOD_STEP],
 }

@@ -15,7 +15,7 @@ from app.wire.estimate import changed_networks
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
-from solver import Change, GradientModel, Network, Schedule, Weights, reference
+from solver import DEFAULT_TRANSFER, Change, GradientModel, Network, Schedule, Weights, reference
 
 __all__ = [
     "EXAMPLE",
@@ -54,7 +54,7 @@ EXAMPLE: dict[str, Any] = {
     "gradient_noise": 1.0,
     "sampler": "greedy",
     "solver": "fast",
-    "transfer": "redraw",
+    "transfer": "send_once",
     "weights": {"transmit": 0.0, "processing": 0.0},
     "seed": 0,
     "output": "links",
@@ -131,7 +131,7 @@ class PlanParameters(RequestModel):
     transfer: Annotated[
         Literal["send_once", "redraw"],
         Field(description="`send_once`: a device sends nothing over a link twice. `redraw`: as in the paper, eq. (8)."),
-    ] = "redraw"
+    ] = DEFAULT_TRANSFER.value
     weights: WeightsIn = WeightsIn()
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     output: Literal["links", "matrix"] = "links"

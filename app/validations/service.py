@@ -37,6 +37,7 @@ from app.validations.store import Accepted, NewPart, NewValidation, ValidationSt
 from app.wire.arrays import read_plainly
 from app.wire.base import given
 from fedl_sim.contract import ContractError, Work
+from solver import DEFAULT_TRANSFER
 
 __all__ = ["cancel", "create", "find_known", "follow", "list_validations", "open_stream", "show"]
 
@@ -121,6 +122,7 @@ def _work(request: ValidationRequest, found: Material) -> Work:
         target=request.target,
         tolerance=request.tolerance,
         plan=found.plan,
+        transfer=DEFAULT_TRANSFER.value if found.plan is None else found.plan.transfer,
     )
 
 

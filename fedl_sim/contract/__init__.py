@@ -16,7 +16,7 @@ from fedl_sim.contract.messages import (
     read_reply,
     read_request,
 )
-from fedl_sim.contract.names import BUDGETS, DATA_SETS, GIVEN_PLAN, MODELS, TOPOLOGIES
+from fedl_sim.contract.names import BUDGETS, DATA_SETS, GIVEN_PLAN, MODELS, TOPOLOGIES, TRANSFERS
 from fedl_sim.contract.network import DeviceColumns, GeneratorSettings, GivenNetwork, LinkColumns, NetworkChange
 from fedl_sim.contract.plan import GivenPlan, GivenStep
 from fedl_sim.contract.reading import decode
@@ -29,6 +29,7 @@ __all__ = [
     "GIVEN_PLAN",
     "MODELS",
     "TOPOLOGIES",
+    "TRANSFERS",
     "Advance",
     "Advanced",
     "AggregationRecord",

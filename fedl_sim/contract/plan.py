@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fedl_sim.contract.names import TRANSFERS
 from fedl_sim.contract.reading import Fields, Json, require
 
 __all__ = ["GivenPlan", "GivenStep"]
@@ -49,7 +50,7 @@ class GivenPlan:
     transfer: str = "redraw"
 
     def __post_init__(self) -> None:
-        require(self.transfer in {"send_once", "redraw"}, "transfer", "must be send_once or redraw")
+        require(self.transfer in TRANSFERS, "transfer", f"must be one of {', '.join(TRANSFERS)}")
         require(bool(self.sampled), "sampled", "must name a device")
 
     def to_json(self) -> Json:

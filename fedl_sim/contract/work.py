@@ -11,7 +11,7 @@ and a new one needs a default. Here is all of it for a drawn network; `network` 
 from dataclasses import dataclass
 
 from fedl_sim.contract.errors import ContractError
-from fedl_sim.contract.names import DATA_SETS, GIVEN_PLAN, MODELS
+from fedl_sim.contract.names import DATA_SETS, GIVEN_PLAN, MODELS, TRANSFERS
 from fedl_sim.contract.network import GeneratorSettings, GivenNetwork
 from fedl_sim.contract.plan import GivenPlan
 from fedl_sim.contract.reading import Fields, Json, require
@@ -30,7 +30,7 @@ _PLAIN = (
     "aggregations",
     "aggregation_period",
 )
-_FIELDS = (*_PLAIN, "generator", "network", "plan")
+_FIELDS = (*_PLAIN, "generator", "network", "plan", "transfer")
 _OF_PART = ("scheme", "seed", "draw")
 
 
@@ -51,6 +51,7 @@ class Work:
         target: accuracy whose reaching is timed; results need it, training does not.
         tolerance: how far, relatively, data received may be off the prediction; likewise.
         plan: what the scheme `plan` carries out.
+        transfer: how all other schemes send; work that an earlier release stored does not say it, and redraws.
     """
 
     source: GeneratorSettings | GivenNetwork
@@ -65,6 +66,7 @@ class Work:
     target: float
     tolerance: float
     plan: GivenPlan | None = None
+    transfer: str = "redraw"
 
     def __post_init__(self) -> None:
         require(self.data_set in DATA_SETS, "data_set", f"must be one of {', '.join(DATA_SETS)}")
@@ -74,6 +76,7 @@ class Work:
         require(self.learning_rate > 0, "learning_rate", "must be positive")
         require(0 < self.target <= 1, "target", "must lie in (0, 1]")
         require(self.tolerance >= 0, "tolerance", "must not be negative")
+        require(self.transfer in TRANSFERS, "transfer", f"must be one of {', '.join(TRANSFERS)}")
 
     def to_json(self) -> Json:
         """As it is stored."""
@@ -82,7 +85,7 @@ class Work:
         found["generator" if drawn else "network"] = self.source.to_json()
         if self.plan is not None:
             found["plan"] = self.plan.to_json()
-        return found
+        return found if self.transfer == "redraw" else found | {"transfer": self.transfer}
 
     @classmethod
     def from_json(cls, value: object) -> "Work":
@@ -104,6 +107,7 @@ class Work:
             target=fields.number("target"),
             tolerance=fields.number("tolerance"),
             plan=fields.child("plan", GivenPlan.from_json) if fields.has("plan") else None,
+            transfer=fields.text("transfer") if fields.has("transfer") else "redraw",
         )
 
 

@@ -41,14 +41,14 @@ def label(family: Family, seed: int, sample_size: int, *, fedl: bool = True) -> 
     """Plan, and with `fedl` train, every candidate set of a realisation.
 
     The surrogate is eq. (26) averaged over the horizon, with ‖∇F̄‖ = γ = 1 as in a plan without observations. FedL
-    trains on the data that this plan moves.
+    trains on the data that this plan moves; senders redraw, as in the paper.
     """
     kind, realisation = realisation_of(family, seed)
     network = realisation.network
     sets = candidate_sets(network, sample_size, family.horizon)
     # Without offloading: the same network without its links.
     moving = network if kind.offloading else Network(network.devices, Links.none())
-    plans: SetPlans = plan_sets(moving, sets, horizon=family.horizon)
+    plans: SetPlans = plan_sets(moving, sets, horizon=family.horizon, transfer="redraw")
     loss = accuracy = None
     if fedl:
         data = cached_data_set(family.data_set)

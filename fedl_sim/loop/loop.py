@@ -27,6 +27,7 @@ from sampler.registry import find_sampler
 from sampler.rivals.model_based import RIVALS
 from sampler.schemes import EVERYONE, Scheme
 from solver.eligibility import eligible_devices
+from solver.transfer import DEFAULT_TRANSFER, transfer_named
 
 __all__ = ["RunSettings", "SchemeLoop", "Totals", "run_scheme", "sample_devices"]
 
@@ -43,6 +44,7 @@ class RunSettings:
         training: how devices train.
         threads: number of devices that train at the same time; the result does not depend on it.
         closed_loop: plan with the gradient measured at each aggregation (Sec. III-C); otherwise only with the first.
+        transfer: what senders send over a link that they have used before, see `solver.transfer`.
     """
 
     sample_size: int = 5
@@ -50,8 +52,10 @@ class RunSettings:
     training: TrainingSettings = field(default_factory=TrainingSettings)
     threads: int = 1
     closed_loop: bool = True
+    transfer: str = DEFAULT_TRANSFER
 
     def __post_init__(self) -> None:
+        transfer_named(self.transfer)
         if min(self.sample_size, self.aggregations, self.threads) < 1:
             raise InvalidSettingError("sample_size, aggregations and threads must be at least 1")
 

@@ -84,7 +84,7 @@ class Planner:
         self._noise = 1.0
         self._costs: dict[int, dict[tuple[int, int], float]] = {}
         self.worst_relative_gap = 0.0
-        self.transfer = "redraw"  # as in the paper
+        self.transfer = settings.transfer
 
     def observe(self, observation: Observation) -> None:
         """Use the measurements of the aggregation at the current step; two consecutive ones give α_k.

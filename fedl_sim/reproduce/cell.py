@@ -6,6 +6,7 @@ Experiments share cells: the accuracy curves of Fig. 6 and the datapoints of Fig
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from fedl_sim.loop.loop import RunSettings
@@ -35,13 +36,16 @@ class Cell:
     seed: int
     draw: int = 0
     realisation: RealisationSettings = field(default_factory=RealisationSettings)
-    run: RunSettings = field(default_factory=RunSettings)
+    # As in the paper: senders redraw.
+    run: RunSettings = field(default_factory=partial(RunSettings, transfer="redraw"))
 
     @property
     def settings(self) -> dict[str, Any]:
         """All settings as plain JSON values, with the sampler and offloading that the scheme stands for."""
         lists = asdict(self)
         del lists["run"]["threads"]  # the result is the same for any number
+        if self.run.transfer == "redraw":
+            del lists["run"]["transfer"]  # cells had no other kind at first, and keep their names
         scheme = find_scheme(self.scheme)
         return lists | {"sampler": scheme.sampler, "offloading": scheme.offloading}
 

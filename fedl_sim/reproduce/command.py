@@ -1,6 +1,6 @@
 """`fedsift experiment NAME`: run what is missing, then write tables and figures."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -80,7 +80,7 @@ def _study(name: str, scope: Scope, *, budget: str, aggregations: int | None) ->
         scheme="random",
         seed=0,
         realisation=RealisationSettings(budget=budget),
-        run=replace(RunSettings(), aggregations=aggregations or AGGREGATIONS[name]),
+        run=RunSettings(aggregations=aggregations or AGGREGATIONS[name], transfer="redraw"),
     )
     return STUDIES[name](template, scope)
 

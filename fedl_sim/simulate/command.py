@@ -27,6 +27,7 @@ from fedl_sim.simulate.sweep import (
 from fedl_sim.simulate.sweep import simulate as run_experiment
 from fedl_sim.terminal import grouped, parse_seeds, progress_bar
 from sampler.schemes import scheme_names
+from solver.transfer import DEFAULT_TRANSFER
 
 __all__ = ["simulate"]
 
@@ -43,6 +44,7 @@ class RunOptions:
     period: Annotated[int, typer.Option(help="τ, steps between aggregations.", min=1)] = 5
     learning_rate: Annotated[float, typer.Option(help="η.")] = 0.01
     batch_size: Annotated[int, typer.Option(help="Datapoints per mini-batch.", min=1)] = 10
+    transfer: Annotated[str, typer.Option(help="send_once, or redraw as in the paper.")] = DEFAULT_TRANSFER
     processes: Annotated[int, typer.Option("--processes", "-j", help="Runs at a time.", min=1)] = 1
     threads: Annotated[int | None, typer.Option(help="Threads per run [default: the cores, shared].", min=1)] = None
 
@@ -53,6 +55,7 @@ class RunOptions:
             aggregations=self.aggregations,
             training=TrainingSettings(self.learning_rate, self.batch_size, self.period),
             threads=self.threads or max(1, _CORES // self.processes),
+            transfer=self.transfer,
         )
 
 

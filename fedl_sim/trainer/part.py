@@ -42,6 +42,7 @@ def open_part(part: Part, *, threads: int = 1) -> SchemeLoop:
         aggregations=work.aggregations,
         training=TrainingSettings(work.learning_rate, work.batch_size, work.aggregation_period),
         threads=threads,
+        transfer=work.transfer,
     )
     if part.scheme != GIVEN_PLAN or work.plan is None:
         scheme = find_scheme(part.scheme)

@@ -66,6 +66,8 @@ class Surrogate(Objective):
             "horizon": problem.horizon,
             "gradient": problem.gradient,
             "gradient_noise": problem.gradient_noise,
+            # The bounds have eq. (8).
+            "transfer": "redraw",
         }
         if len(problem.schedule.segments) > 1:
             # Conditions change in time. This is rare, so sets are planned one by one.

@@ -5,8 +5,10 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
+from solver import TRANSFERS
 from tests.support.requests import dense, matrix_of, random_request
 from tests.support.server import Server
 from tests.support.visit import Visit
@@ -52,8 +54,9 @@ def scheduled_request() -> dict[str, Any]:
     return request
 
 
-def test_the_replay_is_the_paper_s_recursion(visit: Visit, studio_server: Server) -> None:
-    request = scheduled_request()
+@pytest.mark.parametrize("transfer", TRANSFERS)
+def test_the_replay_is_the_plan_s_recursion(visit: Visit, studio_server: Server, transfer: str) -> None:
+    request = {**scheduled_request(), "transfer": transfer}
     plan = ask(studio_server, request)
     frames = visit.open("n=5").page.evaluate(SCRIPT, [request, plan])
     start = full(request)
@@ -72,9 +75,10 @@ def test_the_replay_is_the_paper_s_recursion(visit: Visit, studio_server: Server
                 now |= {k: np.array(v) for k, v in changed["network"]["topology"].items() if k != "kind"}
         phi = matrix_of(step, n)
         similarity = now["adjacency"] * (1 - (1 - now["similarity"]) * unsent)
-        useful = start["data"][:, None] * (1 - similarity) * phi
+        share = phi if transfer == "send_once" else unsent * phi
+        useful = start["data"][:, None] * (1 - now["similarity"]) * share
         data[sampled] += useful.sum(axis=0)[sampled]
-        unsent *= 1 - phi
+        unsent = unsent - share
         after = now["adjacency"] * (1 - (1 - now["similarity"]) * unsent)
         frame = frames[t]
         np.testing.assert_allclose(frame["data"], data[sampled], rtol=1e-12)

@@ -3,18 +3,19 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from solver import InvalidInputError, plan_offloading, plan_sets
+from solver import TRANSFERS, InvalidInputError, plan_offloading, plan_sets
 from solver.instances import BUDGETS, random_network
 
 
+@pytest.mark.parametrize("transfer", TRANSFERS)
 @pytest.mark.parametrize("budgets", BUDGETS)
-def test_many_sets_at_once_are_planned_as_each_alone(budgets: str) -> None:
+def test_many_sets_at_once_are_planned_as_each_alone(budgets: str, transfer: str) -> None:
     receive, transmit = BUDGETS[budgets]
     network = random_network(np.random.default_rng(5), 9, link_probability=0.5, receive=receive, transmit=transmit)
     sets = list(combinations(range(9), 3))[::7]
-    together = plan_sets(network, sets, horizon=4)
+    together = plan_sets(network, sets, horizon=4, transfer=transfer)
     for b, sampled in enumerate(sets):
-        alone = plan_offloading(network, sampled, horizon=4)
+        alone = plan_offloading(network, sampled, horizon=4, transfer=transfer)
         assert together.objective[b] == pytest.approx(alone.objective, rel=1e-7)
         np.testing.assert_allclose(together.sampled_data[b], alone.steps[-1].sampled_data, rtol=1e-5)
         assert together.relative_gap[b] <= 1e-6

@@ -60,7 +60,7 @@ def test_sending_once_moves_less_data_for_an_objective_at_least_as_good(budgets:
     for seed in range(3):
         net = small(budgets, seed)
         once = plan_offloading(net, [0, 1], horizon=6, transfer="send_once")
-        redrawn = plan_offloading(net, [0, 1], horizon=6)
+        redrawn = plan_offloading(net, [0, 1], horizon=6, transfer="redraw")
         assert once.status is Status.OPTIMAL
         assert once.objective is not None
         assert redrawn.objective is not None
@@ -90,7 +90,7 @@ def test_a_link_that_returns_goes_on_where_it_stopped() -> None:
 
 def test_redrawing_repeats_itself_where_sending_once_stops() -> None:
     net = network(2, (1, 0), transmit_budget=[0.0, 60.0], receive_capacity=[1e3, 1e3])
-    plan = plan_offloading(net, [0], horizon=3)
+    plan = plan_offloading(net, [0], horizon=3, transfer="redraw")
     assert_allclose([float(step.datapoints.sum()) for step in plan.steps], 60.0)
     assert_allclose([float(step.useful.sum()) for step in plan.steps], [30.0, 12.0, 4.8])
 
@@ -101,7 +101,7 @@ def test_the_next_step_of_a_state_has_what_is_left_as_limits() -> None:
     step = step_problem(net, after, transfer="send_once")
     assert_allclose(step.link_limit, [0.4])
     assert_allclose(step.useful, [50.0])
-    assert step_problem(net, after).is_plain
+    assert step_problem(net, after, transfer="redraw").is_plain
 
 
 def test_an_unknown_transfer_is_refused() -> None:

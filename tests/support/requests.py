@@ -47,14 +47,19 @@ def dense(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
-    """Replay a constant-condition plan with dense matrices and plain formulas, eqs. (5)-(15) of the paper."""
+    """Replay a constant-condition plan with dense matrices and plain formulas, eqs. (5)-(15) of the paper.
+
+    Eq. (8) is Λ = 1 − (1 − λ)·u with the unsent share u; if senders send once, u falls by Φ instead of u·Φ.
+    """
     full = dense(request) if request["network"]["topology"]["kind"] == "links" else request
     topology = {
         name: np.array(full["network"]["topology"][name]) for name in ("adjacency", "similarity", "transmit_cost")
     }
     d = {name: np.array(column, dtype=float) for name, column in full["network"]["devices"].items()}
     n = d["data"].size
-    similarity = topology["similarity"] * topology["adjacency"]
+    fresh = d["data"][:, None] * (1 - topology["similarity"] * topology["adjacency"])
+    unsent = np.ones((n, n))
+    once = request.get("transfer", "send_once") == "send_once"
     data = d["data"].copy()
     sampled = plan["sampled"]
     assert len(set(sampled)) == request["sample_size"]
@@ -72,13 +77,15 @@ def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
         assert (phi.sum(axis=1) <= tolerance).all()
         spent = d["data"] * (phi * topology["transmit_cost"]).sum(axis=1)
         assert (spent <= d["transmit_budget"] * tolerance).all()
-        received = (d["data"][:, None] * (1 - similarity) * phi).sum(axis=0)[sampled]
+        share = phi if once else unsent * phi
+        unsent = unsent - share
+        assert (unsent >= -1e-12).all()
+        received = (fresh * share).sum(axis=0)[sampled]
         assert (received <= d["receive_capacity"][sampled] * tolerance).all()
         np.testing.assert_allclose(received, step["received"], rtol=1e-9, atol=1e-9)
         data[sampled] += received
         assert (d["processing_cost"] * data <= d["processing_capacity"] * tolerance)[sampled].all()
         np.testing.assert_allclose(data[sampled], step["sampled_data"], rtol=1e-9)
-        similarity = similarity + (1 - similarity) * phi * (topology["adjacency"] == 1)
         rest = data[others].sum()
         term_a = rest / (rest + data[sampled].sum())
         term_b = float(np.mean(data[sampled] ** -0.5))

@@ -9,7 +9,7 @@ import { announce } from "./ui/notices.js";
 import { set, state, update } from "./ui/store.js";
 
 export const MADE_BY = ["topology", "n", "degree", "budgets", "sizes", "labels", "stragglers", "seed"];
-export const PLANNED_BY = ["sampler", "size", "horizon", "period", "solver", "norm", "decay", "noise", "draw"];
+export const PLANNED_BY = ["sampler", "size", "horizon", "period", "solver", "transfer", "norm", "decay", "noise", "draw"];
 
 const NOTHING = { plan: null, story: null, planning: false, planError: null, diagnosis: null, compared: null, loop: null };
 

@@ -244,3 +244,20 @@ def test_the_weights_of_a_run_hold_in_every_period(client: httpx.Client) -> None
         assert one["transmit_term"] + one["processing_term"] > 0
         for name in ("objective", "transmit_term", "processing_term"):
             np.testing.assert_allclose(one[name], other[name], rtol=1e-5)
+
+
+def test_a_run_of_an_earlier_release_goes_on_as_it_began(tmp_path: Path) -> None:
+    """Neither its request nor its state says how devices send; that meant `redraw`."""
+    request = random_request(5, 12, budgets="loose", horizon=6, aggregation_period=3)
+    with running_server(tmp_path) as server, server.client() as client:
+        whole = client.post("/v1/plans", json={**request, "transfer": "redraw"}).json()
+        run = start_run(client, {**request, "transfer": "redraw"})
+        with closing(sqlite3.connect(tmp_path / "fedsift.db")) as database, database:
+            database.execute("UPDATE runs SET request = ?", (zlib.compress(json.dumps(request).encode()),))
+            ((state,),) = database.execute("SELECT state FROM periods").fetchall()
+            before = {name: value for name, value in json.loads(state).items() if name != "transfer"}
+            database.execute("UPDATE periods SET state = ?", (json.dumps(before),))
+        period = aggregate(client, run, 1).json()
+    assert period["transfer"] == "redraw"
+    for one, other in zip(period["steps"], whole["steps"][3:], strict=True):
+        np.testing.assert_allclose(one["sampled_data"], other["sampled_data"], rtol=1e-6)

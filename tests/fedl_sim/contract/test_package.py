@@ -16,6 +16,7 @@ from fedl_sim.engines.models import model_for
 from fedl_sim.network import profiles, topology
 from fedl_sim.network.realisation import RealisationSettings
 from solver.network import DEVICE_COLUMNS, Links
+from solver.transfer import TRANSFERS
 
 ROOT = Path(contract.__file__).parents[2]
 
@@ -59,6 +60,7 @@ def test_the_simulator_knows_exactly_the_names_of_the_contract() -> None:
     assert datasets.DATA_SETS is contract.DATA_SETS
     assert topology.RANDOM_TOPOLOGIES is contract.TOPOLOGIES
     assert tuple(profiles.BUDGETS) == contract.BUDGETS
+    assert TRANSFERS == contract.TRANSFERS
     for name in contract.MODELS:
         model_for(name, 8, 10)
     with pytest.raises(ValueError, match=f"known: {', '.join(contract.MODELS)}"):

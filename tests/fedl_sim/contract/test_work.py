@@ -25,6 +25,14 @@ def test_a_drawn_network_has_the_values_it_was_stored_with() -> None:
     assert (work.sample_size, work.aggregations, work.aggregation_period) == (4, 5, 5)
     assert (work.learning_rate, work.batch_size, work.target, work.tolerance) == (0.01, 10, 0.85, 0.1)
     assert work.plan is None
+    assert work.transfer == "redraw"
+
+
+def test_new_work_says_how_schemes_send() -> None:
+    stored = json.loads(stored_work.DRAWN) | {"transfer": "send_once"}
+    work = Work.from_json(stored)
+    assert work.transfer == "send_once"
+    assert json.loads(json.dumps(work.to_json())) == stored
 
 
 def test_a_given_network_has_its_changes_and_its_plan() -> None:
@@ -90,6 +98,8 @@ def with_(value: Any, path: tuple[Any, ...], new: Any) -> Any:
         (("network", "changes", 1, "step"), 0, "network.changes[1].step", "must be at least 1"),
         (("network", "changes", 0, "devices", "data"), [1, 2, 3], "network.changes[0].devices.data", "is not a field"),
         (("network", "changes", 1, "links", "target"), None, "network.changes[1].links.target", "must be a list"),
+        (("transfer",), "twice", "transfer", "must be one of send_once, redraw"),
+        (("plan", "transfer"), "twice", "plan.transfer", "must be one of send_once, redraw"),
         (("plan", "sampled"), [], "plan.sampled", "must name a device"),
         (("plan", "steps", 0, "fraction"), [], r"plan.steps\[0\].fraction", "must have 1 values"),
         (("plan", "steps", 1), "nothing", r"plan.steps\[1\]", "must be an object, is a text"),

@@ -34,7 +34,7 @@ def test_the_surrogate_is_the_plans_objective() -> None:
     record = label(SMALL, 3, 2, fedl=False)
     assert record.fedl_loss is None
     for sampled, value in zip(record.sets, record.surrogate, strict=True):
-        plan = plan_offloading(record.network, sampled, horizon=SMALL.horizon)
+        plan = plan_offloading(record.network, sampled, horizon=SMALL.horizon, transfer="redraw")
         assert value == pytest.approx(plan.objective, rel=1e-7)
 
 
@@ -69,7 +69,7 @@ def test_one_call_trains_as_the_engine_epoch_by_epoch(monkeypatch: pytest.Monkey
     for model in ("softmax", "mlp"):
         engine = make_engine("compiled", model, data)
         _, realisation = realisation_of(SMALL, 1)
-        plans = plan_sets(realisation.network, [[0, 1, 4], [2, 3, 5]], horizon=SMALL.horizon)
+        plans = plan_sets(realisation.network, [[0, 1, 4], [2, 3, 5]], horizon=SMALL.horizon, transfer="redraw")
         fast = SetTrainer.of(SMALL, realisation, data, engine).train_sets(plans, 1)
         with monkeypatch.context() as patch:
             # As for an engine that cannot train whole rounds.
@@ -159,7 +159,7 @@ def test_luck_hardly_changes_which_sets_are_good() -> None:
     for seed in range(4):
         kind, realisation = realisation_of(family, seed)
         moving = realisation.network if kind.offloading else Network(realisation.network.devices, Links.none())
-        plans = plan_sets(moving, list(combinations(range(10), 2)), horizon=family.horizon)
+        plans = plan_sets(moving, list(combinations(range(10), 2)), horizon=family.horizon, transfer="redraw")
         trainer = SetTrainer.of(family, realisation, data, engine)
         losses = []
         for draw in (0, 1):
@@ -174,7 +174,7 @@ def test_luck_is_shared_by_all_sets() -> None:
     data = load_data_set("digits")
     engine = make_engine("compiled", "softmax", data)
     _, realisation = realisation_of(SMALL, 1)
-    both = plan_sets(realisation.network, [[0, 1, 4], [2, 3, 5]], horizon=SMALL.horizon)
-    one = plan_sets(realisation.network, [[2, 3, 5]], horizon=SMALL.horizon)
+    both = plan_sets(realisation.network, [[0, 1, 4], [2, 3, 5]], horizon=SMALL.horizon, transfer="redraw")
+    one = plan_sets(realisation.network, [[2, 3, 5]], horizon=SMALL.horizon, transfer="redraw")
     together, alone = (SetTrainer.of(SMALL, realisation, data, engine).train_sets(plans, 1)[0] for plans in (both, one))
     assert together[1] == pytest.approx(alone[0], rel=1e-6)

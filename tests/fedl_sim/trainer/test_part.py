@@ -56,6 +56,32 @@ def test_a_plan_over_a_link_that_is_not_there_is_named() -> None:
         open_part(Part.from_json(stored))
 
 
+@pytest.mark.parametrize("transfer", ["send_once", "redraw"])
+def test_a_scheme_sends_as_its_work_says(transfer: str) -> None:
+    # One sender of 40 datapoints with budget for all of them at every step.
+    devices = {
+        "data": [30.0, 40.0],
+        "processing_capacity": [1000.0, 1.0],
+        "processing_cost": [1.0] * 2,
+        "receive_capacity": [50.0] * 2,
+        "transmit_budget": [30.0] * 2,
+    }
+    links = {"source": [1], "target": [0], "similarity": [0.0], "transmit_cost": [1.0]}
+    part = make_part(
+        generator=None,
+        network={"devices": devices, "links": links, "changes": []},
+        scheme="greedy+fast",
+        transfer=transfer,
+        sample_size=1,
+        aggregations=1,
+        aggregation_period=3,
+    )
+    loop = open_part(part)
+    while not loop.finished:
+        loop.advance()
+    assert loop.result().aggregations[1].moved == (40 if transfer == "send_once" else 90)
+
+
 def test_label_counts_decide_who_holds_what() -> None:
     counts = np.zeros((2, 10))
     counts[0, 7] = 30

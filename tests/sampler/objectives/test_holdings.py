@@ -67,7 +67,7 @@ def test_the_estimate_stands_near_what_the_solver_plans() -> None:
     net: Network = network(receive_capacity=np.full(12, 1e6), processing_capacity=np.full(12, 1e9))
     sets = np.arange(12)[:, None]
     pooled = Holdings.of(problem(net, 1, horizon=6), np.ones((12, 1))).pool(sets)
-    plans = plan_sets(net, sets, horizon=6)
+    plans = plan_sets(net, sets, horizon=6, transfer="redraw")
     for b in range(12):
         own = slice(plans.starts[b], plans.starts[b + 1])
         unsent = np.cumprod(1 - plans.fractions[:, own], axis=0)

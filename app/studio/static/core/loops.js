@@ -10,6 +10,7 @@ export function joined(periods, sampler) {
     sampler,
     sampled: first.sampled,
     scores: first.scores,
+    transfer: first.transfer,
     trace: first.trace,
     steps,
     objective: mean("objective"),

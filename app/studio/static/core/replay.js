@@ -6,11 +6,13 @@ import { at, segments } from "./conditions.js";
  * target, fraction, datapoints, useful, before, after — Λ before and after it) and `spent`, by sender: D_k Σ Φ ψ (eq. 11)
  * and `share` Σ Φ (eq. 12). `similarity` is the mean Λ over the links into the sampled set.
  *
- * Λ_ki(t) = 1 − (1 − λ_ki)·Π_s (1 − Φ_ki(s)), which is Λ += (1 − Λ)Φ while the link stays as it is (eq. 8).
+ * Λ_ki(t) = 1 − (1 − λ_ki)·u_ki(t), where u is the share of k's data not yet sent to i. If senders send once, u falls by
+ * Φ. If they redraw, it falls by u·Φ: Λ += (1 − Λ)Φ while the link stays as it is (eq. 8).
  */
 export function replay(network, schedule, plan) {
   const spans = segments(network, schedule);
   const order = new Map(plan.sampled.map((device, i) => [device, i]));
+  const once = plan.transfer === "send_once";
   const unsent = new Map();
   let data = Float64Array.from(plan.sampled, (device) => network.devices.data[device]);
   const first = { step: 0, data, received: new Float64Array(data.length), flows: emptyFlows(), spent: new Map() };
@@ -33,13 +35,15 @@ export function replay(network, schedule, plan) {
       const key = k * network.n + i;
       const link = known.get(key);
       const left = unsent.get(key) ?? 1;
-      const before = 1 - (1 - span.links.similarity[link]) * left;
-      unsent.set(key, left * (1 - phi));
+      const fresh = 1 - span.links.similarity[link];
+      const before = 1 - fresh * left;
+      const share = once ? Math.min(phi, left) : left * phi;
+      unsent.set(key, left - share);
       const held = network.devices.data[k];
-      const useful = held * (1 - before) * phi;
+      const useful = held * fresh * share;
       received[order.get(i)] += useful;
       const row = { source: k, target: i, fraction: phi, datapoints: held * phi, useful, before };
-      row.after = before + (1 - before) * phi;
+      row.after = before + fresh * share;
       total += row.after - before;
       for (const [name, value] of Object.entries(row)) flows[name].push(value);
       const sender = spent.get(k) ?? { cost: 0, share: 0 };

@@ -28,6 +28,7 @@ export const SETTINGS = {
   horizon: whole(10, 1, 1000),
   period: whole(5, 1, 1000),
   solver: choice("fast", ["fast", "cvxpy"]),
+  transfer: choice("send_once", ["send_once", "redraw"]),
   norm: number(1, 0, 1e12),
   decay: number(1, 1, 1e6),
   noise: number(1, 0, 1e12),
@@ -71,6 +72,7 @@ export function fromParameters(parameters) {
     gradient_noise: "noise",
     sampler: "sampler",
     solver: "solver",
+    transfer: "transfer",
     seed: "draw",
   };
   const found = {};
@@ -91,6 +93,7 @@ export function toParameters(settings, schedule = []) {
     gradient: { norm: settings.norm, decay: settings.decay },
     gradient_noise: settings.noise,
     solver: settings.solver,
+    transfer: settings.transfer,
     seed: settings.draw,
   };
   if (settings.sampler) parameters.sampler = settings.sampler;

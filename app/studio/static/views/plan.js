@@ -20,6 +20,8 @@ const NUMBERS = [
   ["draw", "Seed of the sampler", 0, 2147483647, 1],
 ];
 
+const TRANSFERS = [["send_once", "send once"], ["redraw", "redraw"]];
+
 /** How to sample and solve: shared with the closed loop. */
 export function planFields(names = NUMBERS.map(([name]) => name)) {
   const { settings, samplers } = state;
@@ -34,6 +36,11 @@ export function planFields(names = NUMBERS.map(([name]) => name)) {
       field(label, numberBox({ name, value: settings[name], min, max, step, onset: onset(name) })),
     ),
     field("Solver", choiceBox({ name: "solver", value: settings.solver, options: [["fast", "fast"], ["cvxpy", "cvxpy (reference)"]], onset: onset("solver") })),
+    field(
+      "Over a link used before",
+      choiceBox({ name: "transfer", value: settings.transfer, options: TRANSFERS, onset: onset("transfer") }),
+      "Send once: a device never repeats itself. Redraw: as in the paper, eq. (8).",
+    ),
   ];
 }
 
@@ -43,7 +50,7 @@ export function keptFields(names) {
   let before;
   const show = () => {
     const { settings, samplers } = state;
-    const now = JSON.stringify([samplers.length, settings.sampler, ...NUMBERS.map(([name]) => settings[name]), settings.solver]);
+    const now = JSON.stringify([samplers.length, settings.sampler, ...NUMBERS.map(([name]) => settings[name]), settings.solver, settings.transfer]);
     if (now === before) return;
     before = now;
     const focused = document.activeElement;
@@ -106,11 +113,15 @@ function totals(plan, story, network) {
     ["(b) finite data", exact(plan.statistical_term)],
     ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`],
     ["Worst violation", figure(plan.max_violation)],
+    ["Datapoints sent", figure(total(story, "datapoints")), "Over all links and steps"],
+    ["Useful", figure(total(story, "useful")), "Of the datapoints sent, those new to their receiver"],
     ["Coverage", `${percent(coverage(network, story, 0))} → ${percent(coverage(network, story, end))}`, "Share of all data that the sampled devices hold or cover"],
     mixture !== null && ["Mixture distance", `${figure(mixtureDistance(network, story, 0))} → ${figure(mixture)}`, "Between the sampled devices' labels and the network's"],
     ["Milliseconds", solved],
   ]);
 }
+
+const total = (story, name) => story.frames.reduce((sum, { flows }) => sum + flows[name].reduce((a, b) => a + b, 0), 0);
 
 const SHOWN_LINES = 7;
 
