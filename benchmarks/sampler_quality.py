@@ -6,7 +6,8 @@ random sets get). `gap_to_optimum` is how far its set is from the best one by it
 samplers that state none), as a share of how far the average set is; `optimum_found` the share of networks where it is
 the best. A hundred and more devices: the surrogate and the coverage of its set, relative to the best that any sampler
 found, and milliseconds. Then latency: `gcn_branch` beside torch-geometric and networkx, `greedy` beside networkx, each
-checked to pick the same devices first.
+checked to pick the same devices first. Last, how the searches' time grows with network and sample size
+(`benchmarks.sampler_scale`).
 
     make bench-sampler                                  quick: under ten minutes on two cores
     python -m benchmarks.sampler_quality --full         more networks, all budgets at every size: about an hour
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from benchmarks.greedy_rendering import GreedyRendering
 from benchmarks.machine import describe
 from benchmarks.sampler_contenders import LARGE, TEN_DEVICES, Contender
+from benchmarks.sampler_scale import labelled_links, scale
 from benchmarks.sampler_speed import gcn_branch_speed, random_links
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.engines.base import Engine
@@ -192,13 +194,7 @@ def milliseconds(run: Callable[[], object]) -> float:
 def greedy_speed(n: int, n_links: int, *, with_rendering: bool) -> dict[str, Any]:
     """Time greedy with and without label counts, beside networkx after checking that both pick the same devices."""
     bare = random_links(n, n_links)
-    counts = np.zeros((n, 10))
-    generator = np.random.default_rng(0)
-    for _ in range(3):
-        counts[np.arange(n), generator.integers(10, size=n)] += bare.devices.data / 3
-    problem = SamplingProblem.of(
-        Schedule.of(bare.with_columns({"label_counts": counts})), LARGE_SAMPLE, horizon=LARGE_HORIZON
-    )
+    problem = SamplingProblem.of(Schedule.of(labelled_links(n, n_links)), LARGE_SAMPLE, horizon=LARGE_HORIZON)
     blind = SamplingProblem.of(Schedule.of(bare), LARGE_SAMPLE, horizon=LARGE_HORIZON)
     greedy = find_sampler("greedy")
     row: dict[str, Any] = {"n_devices": n, "links": len(bare.links), "sample_size": LARGE_SAMPLE}
@@ -231,7 +227,7 @@ def main() -> None:
     """Print the tables and the JSON line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="more networks and all budgets")
-    parser.add_argument("--only", choices=("ten", "large", "speed"), help="one of the three parts")
+    parser.add_argument("--only", choices=("ten", "large", "speed", "scale"), help="one of the four parts")
     arguments = parser.parse_args()
     full, only = arguments.full, arguments.only
     print(describe("numpy", "numba", "torch", "torch-geometric", "networkx"), f"seeds from {FIRST_SEED}", sep=", ")
@@ -239,8 +235,9 @@ def main() -> None:
     small = ten_devices(250 if full else 25) if only in {None, "ten"} else []
     budgets = ("loose", "tight", "scarce") if full else ("tight",)
     many = large(budgets, 3 if full else 1) if only in {None, "large"} else []
+    growth = scale() if only in {None, "scale"} else []
     note = "percentiles: 0 the best of all sets, 50 chance; large: relative to the best found"
-    print(json.dumps({"ten_devices": small, "large": many, "speed": latency, "note": note}))
+    print(json.dumps({"ten_devices": small, "large": many, "speed": latency, "scale": growth, "note": note}))
 
 
 if __name__ == "__main__":

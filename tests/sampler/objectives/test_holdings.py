@@ -5,6 +5,7 @@ from sampler.base import SamplingProblem
 from sampler.kernels.pool import pool
 from sampler.objectives.holdings import Holdings
 from solver import plan_sets
+from solver.instances import BUDGETS, random_network
 from solver.network import Network
 from tests.support.sampling import network, problem
 
@@ -77,6 +78,24 @@ def test_the_estimate_stands_near_what_the_solver_plans() -> None:
         fresh = np.array([net.devices.data[k] * (1 - place[k, b]) for k in plans.source[own]])
         mean = net.devices.data[b] + ((1 - unsent) * fresh).sum(axis=1).mean()
         assert pooled.amount[b] == pytest.approx(mean, rel=1e-4)
+
+
+@pytest.mark.parametrize("budgets", ["tight", "scarce"])
+def test_tight_budgets_are_spent_as_plans_spend_them(budgets: str) -> None:
+    """Equal shares to all receivers would fall short by a fifth."""
+    receive, transmit = BUDGETS[budgets]
+    estimate = planned = 0.0
+    for seed in range(4):
+        generator = np.random.default_rng([7, seed])
+        net = random_network(generator, 10, link_probability=0.35, receive=receive, transmit=transmit)
+        sets = np.array([generator.choice(10, 4, replace=False) for _ in range(10)])
+        own = net.devices.data[sets].sum()
+        estimate += Holdings.of(problem(net, 4, horizon=20), np.zeros((10, 1))).pool(sets).amount.sum() - own
+        plans = plan_sets(net, sets, horizon=20)
+        place = np.searchsorted(net.links.target * 10 + net.links.source, plans.target * 10 + plans.source)
+        fresh = net.devices.data[plans.source] * (1 - net.links.similarity[place])
+        planned += ((1 - np.cumprod(1 - plans.fractions, axis=0)).mean(axis=0) * fresh).sum()
+    assert estimate == pytest.approx(planned, rel=0.06)
 
 
 def test_the_kernel_is_compiled_for_one_kind_of_arrays_only() -> None:
