@@ -1,6 +1,6 @@
 """Why a device was picked: one record for each step of a search, in plain values for JSON."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 __all__ = ["SHOWN_CANDIDATES", "Pick"]
@@ -42,8 +42,8 @@ class Pick:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        values = asdict(self)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))  # `asdict` copies each number
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
     def sentence(self) -> str:
         """Return a sentence for readers."""

@@ -27,17 +27,30 @@ import cffi, scipy.linalg.cython_blas
 print("found again")
 """
 
+FORKED = """
+import threading
+from app.asgi import warm_app
+from app.ledger import Ledger
 
-def test_a_server_starts_without_what_its_kernels_do_not_use_and_finds_it_later(tmp_path: Path) -> None:
+app = warm_app(Ledger(2))
+print(app.state.service.solver, *(thread.name for thread in threading.enumerate()))
+"""
+
+
+def run(script: str, folder: Path) -> list[str]:
+    """What the script prints, without log lines."""
+    environment = {**os.environ, "FEDSIFT_DATABASE_URL": f"sqlite:///{folder}/x.db"}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env={**os.environ, "FEDSIFT_DATABASE_URL": f"sqlite:///{tmp_path}/x.db"},
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120, env=environment
     )
     assert done.returncode == 0, done.stderr
-    told = [line for line in done.stdout.splitlines() if not line.startswith("{")]
+    return [line for line in done.stdout.splitlines() if not line.startswith("{")]
+
+
+def test_before_a_fork_the_kernels_are_loaded_and_no_thread_was_started(tmp_path: Path) -> None:
+    assert run(FORKED, tmp_path) == ["ok MainThread"]
+
+
+def test_a_server_starts_without_what_its_kernels_do_not_use_and_finds_it_later(tmp_path: Path) -> None:
     samplers = [f"{name} 200" for name in ("greedy", "gcn_branch", "local_search")]
-    assert told == ["collects True", "hidden", "loaded", *samplers, "dry run 200", "found again"]
+    assert run(SCRIPT, tmp_path) == ["collects True", "hidden", "loaded", *samplers, "dry run 200", "found again"]

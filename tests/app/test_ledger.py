@@ -7,25 +7,24 @@ import pytest
 
 from app.ledger import Kind, Ledger
 
-RACE = """
-import os
+LOCKED = """
+import os, time
 from app.ledger import Kind, Ledger
 
-ledger = Ledger(4)
+ledger = Ledger(2)
 room, callers = ledger.tally("room"), ledger.callers()
-children = []
-for column in range(4):
-    child = os.fork()
-    if child == 0:
-        ledger.column = column
-        for _ in range(2000):
-            room.take(1, 999)
-            callers.take("key", Kind.BYTES, 1, 777)
-        os._exit(0)
-    children.append(child)
-for child in children:
-    os.waitpid(child, 0)
-print(room.total, callers.take("key", Kind.BYTES, 1, 777), callers.take("key", Kind.BYTES, 1, 778))
+read, write = os.pipe()
+if os.fork() == 0:
+    ledger.column = 1
+    with ledger.locked():
+        os.write(write, b"x")
+        time.sleep(0.5)
+        room.add(1)
+        time.sleep(0.5)
+        callers.take("key", Kind.BYTES, 5, 5)
+    os._exit(0)
+os.read(read, 1)
+print(room.take(1, 1), callers.take("key", Kind.BYTES, 1, 5), room.take(1, 2), callers.take("key", Kind.BYTES, 1, 6))
 """
 KILLED = """
 import os, signal
@@ -52,8 +51,8 @@ def run(script: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_processes_that_race_stop_exactly_at_the_limit() -> None:
-    assert run(RACE) == ["999 False True"]
+def test_a_process_waits_while_another_counts_and_then_sees_what_it_counted() -> None:
+    assert run(LOCKED) == ["False False True True"]
 
 
 def test_a_process_killed_with_the_lock_blocks_nobody_and_its_numbers_can_be_cleared() -> None:
