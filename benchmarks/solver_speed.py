@@ -21,11 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.certificate_cost import certificate_cost
 from benchmarks.horizon_overhead import horizon_overhead
 from benchmarks.machine import describe
 from benchmarks.rivals import ClarabelStep, ReusedStep
 from benchmarks.send_once import compare_plans
 from benchmarks.timing import milliseconds
+from benchmarks.whole_horizon import whole_horizon
 from solver import StepProblem, StepSolution, plan_offloading, solve_fast, solve_many, start, step_problem
 from solver.instances import BUDGETS, random_network
 from solver.reference import solve_reference
@@ -50,6 +52,8 @@ def main() -> int:
         "horizon": _horizon(steps=10 if quick else 75),
         "horizon_overhead": horizon_overhead(SEED),
         "send_once": compare_plans(SEED),
+        "whole_horizon": whole_horizon(SEED, quick=quick),
+        "certificate": certificate_cost(SEED),
         "batch": _batch(),
         "growth": [_growth(links) for links in (GROWTH[:-1] if quick else GROWTH)],
         "cold_start_s": _cold_start(),
@@ -204,7 +208,17 @@ def _print_table(report: dict[str, Any]) -> None:
             + "".join(f" {ratio:9.1f}×" for ratio in ratios)
             + f" {case['iterations']:31d}   {case['clarabel_status']}, off by {case['clarabel_difference']:.0e}"
         )
-    for name in ("horizon", "horizon_overhead", "send_once", "batch", "growth", "cold_start_s"):
+    names = (
+        "horizon",
+        "horizon_overhead",
+        "send_once",
+        "whole_horizon",
+        "certificate",
+        "batch",
+        "growth",
+        "cold_start_s",
+    )
+    for name in names:
         print(f"{name}: {json.dumps(report[name])}")
 
 

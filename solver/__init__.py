@@ -14,7 +14,7 @@ from solver.eligibility import Obstacle, eligible_devices, obstacles
 from solver.errors import FedsiftError, InvalidInputError, MissingExtraError
 from solver.fast import solve_fast, solve_many
 from solver.gradient import GradientModel, observed_decay
-from solver.horizon import METHODS, Period, advance, plan_offloading, step_problem
+from solver.horizon import METHODS, PLANNINGS, Period, advance, plan_offloading, step_problem
 from solver.interchange import from_networkx, load_network, save_network, to_networkx
 from solver.network import Devices, Links, Network
 from solver.plan import Plan, StepPlan
@@ -29,6 +29,7 @@ __all__ = [
     "DEFAULT_TRANSFER",
     "METHODS",
     "OPTIMALITY_GAP",
+    "PLANNINGS",
     "TRANSFERS",
     "Change",
     "ConvergenceBound",

@@ -36,10 +36,12 @@ from solver.subgraph import Subgraph
 from solver.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
 from solver.validation import as_column, as_count, as_device_set, as_number
 from solver.weights import NO_WEIGHTS, Weights
+from solver.whole_horizon import WholePlan, plan_whole
 
-__all__ = ["METHODS", "Period", "advance", "plan_offloading", "step_problem"]
+__all__ = ["METHODS", "PLANNINGS", "Period", "advance", "plan_offloading", "step_problem"]
 
 METHODS = ("fast", "cvxpy", "random", "greedy", "none")
+PLANNINGS = ("step", "horizon")
 
 # Without a horizon, steps look ahead to every change of the schedule.
 _FOR_EVER = 2**62
@@ -99,6 +101,7 @@ def advance(
     method: str = "fast",
     transfer: str = DEFAULT_TRANSFER,
     weights: Weights = NO_WEIGHTS,
+    planning: str = "step",
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -108,18 +111,20 @@ def advance(
 
     Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
     last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS` of
-    `solver.transfer`. `weights` price sending and processing (`solver.weights`). `time_limit` (seconds) holds for all
-    steps together; the steps after it get what the solver finds without an iteration. Another thread may set
-    `cancel[0]`; then the period ends with the last step that is done.
+    `solver.transfer`. `weights` price sending and processing (`solver.weights`). With planning `horizon` these
+    steps are improved as one problem (`solver.whole_horizon`); it needs the fast solver and transfer `send_once`.
+    `time_limit` (seconds) holds for all steps together; the steps after it get what the solver finds without an
+    iteration. Another thread may set `cancel[0]`; then the period ends with the last step that is done.
 
     Raises:
-        InvalidInputError: an unknown method, a set that does not fit the network, or a number out of range.
+        InvalidInputError: an unknown name, a set that does not fit the network, or a number out of range.
         MissingExtraError: the method is `cvxpy` and CVXPY is not installed.
     """
     schedule = Schedule.of(network)
     norms = as_column(gradient_norms, "gradient_norms")
     noise = as_number(gradient_noise, "gradient_noise")
     kind = transfer_named(transfer)
+    _check_planning(planning, kind, method)
     effort = effort_for(tolerance, time_limit, cancel)
     solve = None if method == "fast" else _solver(method, generator)
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
@@ -129,6 +134,35 @@ def advance(
     if hindrances:
         return Period((), state, obstacles=hindrances)
 
+    steps, segments, after = _by_steps(schedule, state, norms, look_ahead, _Kind(kind, weights, noise), solve, effort)
+    if not segments:
+        return Period((), state)
+    plan = WholePlan(tuple(steps), after, horizon_bound(segments, state.data, noise, weights))
+    # Cancelled work ends here, with the steps that are done.
+    if planning == "horizon" and after.step == end:
+        plan = plan_whole(plan, segments, state, noise, weights, effort)
+    return Period(plan.steps, plan.state, plan.bound)
+
+
+class _Kind(NamedTuple):
+    """How senders send, and what counts in the objective."""
+
+    transfer: Transfer
+    weights: Weights
+    noise: float
+
+
+def _by_steps(
+    schedule: Schedule,
+    state: HorizonState,
+    norms: FloatArray,
+    look_ahead: int,
+    kind: _Kind,
+    solve: Solve | None,
+    effort: Effort,
+) -> tuple[list[StepPlan], list[PlannedSegment], HorizonState]:
+    """Plan one step after another, segment by segment (solve: None is the fast solver), until cancelled."""
+    end = state.step + norms.size
     begin = state
     steps: list[StepPlan] = []
     segments: list[PlannedSegment] = []
@@ -140,7 +174,14 @@ def advance(
         last = min(last, state.step + max(_COURSE // max(subgraph.source.size, 1), 1))
         # The ceiling of a step is the lowest from that step on, so it is constant within a segment.
         ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
-        segment = _Segment(subgraph, kind, weights, ceiling, norms[len(steps) : len(steps) + last - state.step], noise)
+        segment = _Segment(
+            subgraph,
+            kind.transfer,
+            kind.weights,
+            ceiling,
+            norms[len(steps) : len(steps) + last - state.step],
+            kind.noise,
+        )
         done = segment.in_one_call(state, effort) if solve is None else segment.one_by_one(state, solve, effort)
         if len(done.steps) < segment.norms.size:
             solve = None  # time is over: the fast solver has more than nothing for the steps that are left
@@ -148,7 +189,7 @@ def advance(
         state = done.state
         if done.steps:
             segments.append(_planned_segment(begin, subgraph, ceiling, done.shares, done.steps))
-    return Period(tuple(steps), state, horizon_bound(segments, begin.data, noise, weights) if segments else None)
+    return steps, segments, state
 
 
 class _Done(NamedTuple):
@@ -211,6 +252,7 @@ def plan_offloading(
     method: str = "fast",
     transfer: str = DEFAULT_TRANSFER,
     weights: Weights = NO_WEIGHTS,
+    planning: str = "step",
     generator: np.random.Generator | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
@@ -232,6 +274,7 @@ def plan_offloading(
         method=method,
         transfer=transfer,
         weights=weights,
+        planning=planning,
         generator=generator,
         tolerance=tolerance,
         time_limit=time_limit,
@@ -247,8 +290,18 @@ def plan_offloading(
         unsampled_data=unsampled,
         gradient_noise=gradient_noise,
         transfer=transfer,
+        planning=planning,
         horizon_bound=period.bound,
     )
+
+
+def _check_planning(name: str, kind: Transfer, method: str) -> None:
+    if name not in PLANNINGS:
+        raise InvalidInputError("planning", f"must be one of {', '.join(PLANNINGS)}, is {name!r}")
+    if name == "horizon" and kind is not Transfer.SEND_ONCE:
+        raise InvalidInputError("planning", "horizon needs transfer send_once: redrawing over many steps is not convex")
+    if name == "horizon" and method != "fast":
+        raise InvalidInputError("planning", f"horizon needs the method fast, is {method!r}")
 
 
 def _planned_segment(
@@ -259,6 +312,7 @@ def _planned_segment(
         subgraph,
         ceiling,
         begin.unsent_along(subgraph),
+        len(steps),
         shares,
         np.array([step.gradient_norm for step in steps]),
         np.array([step.received for step in steps]),

@@ -14,49 +14,61 @@ at i at step t, every plan has
 The weights of `solver.weights` add v·p_i to each ∂f_s/∂q_i, and take w·ψ_l D_k y_l(t) off the maximum. A redrawing plan
 pays for Φ ≥ y, so the bound holds for it too. Where V_i(t) is negative, nothing is sent, and 0 takes its place.
 
-By weak duality any prices of the rows above bound the maximum, sender by sender
-(`solver.kernels.horizon_certificate` chooses them). It costs O(links × steps).
+By weak duality any prices of the rows above bound the maximum, sender by sender. `solver.kernels.horizon_certificate`
+chooses them by complementary slackness. Where these leave a gap, `solver.kernels.price_search` improves them in a few
+passes. It costs O(links × steps).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
+from solver.joint import Segment, Stacked, stack
 from solver.kernels.horizon_certificate import SegmentLinks, earn_segment, price_segment
-from solver.subgraph import Subgraph
+from solver.kernels.price_search import improve_prices
 from solver.validation import frozen
 from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["PlannedSegment", "horizon_bound"]
 
-# Choices of prices, of which the best counts: how much of the steps' own prices is mixed into those that complementary
-# slackness suggests, and which share sent counts as everything (a redrawing sender never sends the last datapoint).
-_CHOICES = ((0.0, 1.0 - 1e-7), (1.0, 1.0 - 1e-7), (0.0, 0.8))
+# How much of the steps' own prices is mixed into those that complementary slackness suggests; the best choice counts.
+# The second is tried where the first leaves a relative gap above _TIGHT.
+_TRUST = (0.0, 1.0)
+_TIGHT = 1e-7
+
+# Prices are improved if the relative gap is larger, for so many passes at the most. The first step is this share of it.
+_CLOSE = 1e-4
+_PASSES = 16
+_FIRST_STEP = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class PlannedSegment:
+class PlannedSegment(Segment):
     """The steps of a plan under constant conditions.
 
     Attributes:
-        subgraph: the links into the sampled set.
-        ceiling: the most that each sampled device may ever hold from here on.
-        unsent: u_l of each link before the *plan's* first step.
         shares: (steps, links) y_l(t).
         gradient_norms: (steps,) ‖∇F̄(t)‖.
         received: (steps, S) R_i(t).
         receiver_prices: (steps, S) μ_i of the step problems.
     """
 
-    subgraph: Subgraph
-    ceiling: FloatArray
-    unsent: FloatArray
     shares: FloatArray
     gradient_norms: FloatArray
     received: FloatArray
     receiver_prices: FloatArray
+
+
+class _Prices(NamedTuple):
+    """A bound on max Σ V·R with the prices that prove it, as `solver.kernels.price_search` takes them."""
+
+    most: float
+    mu: FloatArray
+    nu: FloatArray
+    once: FloatArray
 
 
 def horizon_bound(
@@ -76,13 +88,26 @@ def horizon_bound(
     worth = np.maximum(worth, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - np.clip(np.nan_to_num(prices / slopes, nan=0.0, posinf=1.0), 0.0, 1.0)
-    pairs, unsent, sent, latest = _pairs(segments)
-    links = [_links(segment, pair, weights) for segment, pair in zip(segments, pairs, strict=True)]
-    most = np.inf
-    for trust, everything in _CHOICES:
-        last = frozen(np.where(sent >= unsent * everything, latest, -1))
-        most = min(most, _most(segments, links, unsent, last, data, received, total, worth, left, trust))
-    return (float(values.sum()) + earned - most) / norms.size
+    stacked = stack(segments, data, weights)
+    sent, latest = _sent(segments, stacked)
+    links = [_links(segment, pair, weights) for segment, pair in zip(segments, stacked.places, strict=True)]
+    objective = float(values.sum())
+    paid = sum(float((segment.shares @ own.price).sum()) for segment, own in zip(segments, links, strict=True))
+    reached = earned - paid
+    best = _Prices(np.inf, worth, worth, worth)
+    last = frozen(np.where(sent >= stacked.joint.limit * (1.0 - 1e-7), latest, -1))
+    for trust in _TRUST:
+        found = _choose(segments, links, stacked, last, received, total, worth, left, trust)
+        best = min(best, found, key=lambda prices: prices.most)
+        if best.most - reached <= _TIGHT * objective:
+            break
+    most = best.most
+    if most - reached > _CLOSE * objective:
+        step = _FIRST_STEP * (most - reached) / most
+        close = reached + _CLOSE * objective
+        improved = improve_prices(stacked.joint, worth, best.mu, best.nu, best.once, _PASSES, step, close)
+        most = min(most, improved)
+    return (objective + earned - most) / norms.size
 
 
 def _objective(held: FloatArray, unsampled: float, norms: FloatArray, noise: float) -> tuple[FloatArray, FloatArray]:
@@ -94,75 +119,72 @@ def _objective(held: FloatArray, unsampled: float, norms: FloatArray, noise: flo
     return values, slopes
 
 
-def _pairs(segments: Sequence[PlannedSegment]) -> tuple[list[IntArray], FloatArray, FloatArray, IntArray]:
-    """The number of each link's pair; u of each pair, what it sent in all, and the step at which it sent last."""
-    keys = np.concatenate([segment.subgraph.keys for segment in segments])
-    known, number = np.unique(keys, return_inverse=True)
-    ends = np.cumsum([segment.unsent.size for segment in segments])[:-1]
-    pairs = [frozen(part.astype(np.int64)) for part in np.split(number, ends)]
-    unsent = np.ones(known.size)
-    sent = np.zeros(known.size)
-    latest = np.full(known.size, -1, np.int64)
+def _sent(segments: Sequence[PlannedSegment], stacked: Stacked) -> tuple[FloatArray, IntArray]:
+    """What each pair sent in all, and the step at which it sent last (−1: never)."""
+    sent = np.zeros(stacked.joint.limit.size)
+    latest = np.full(sent.size, -1, np.int64)
     begin = 0
-    for segment, pair in zip(segments, pairs, strict=True):
-        unsent[pair] = segment.unsent
+    for segment, pair in zip(segments, stacked.places, strict=True):
         sent[pair] += segment.shares.sum(axis=0)
         used = segment.shares > 0.0
-        steps = used.shape[0]
-        final = steps - 1 - np.argmax(used[::-1], axis=0)
+        final = segment.n_steps - 1 - np.argmax(used[::-1], axis=0)
         latest[pair] = np.where(used.any(axis=0), begin + final, latest[pair])
-        begin += steps
-    return pairs, frozen(unsent), sent, latest
+        begin += segment.n_steps
+    return sent, latest
 
 
-def _most(
+def _choose(
     segments: Sequence[PlannedSegment],
     links: Sequence[SegmentLinks],
-    unsent: FloatArray,
+    stacked: Stacked,
     last: IntArray,
-    data: FloatArray,
     received: FloatArray,
     total: FloatArray,
     worth: FloatArray,
     left: FloatArray,
     trust: float,
-) -> float:
-    """The bound on max Σ V·R that the prices give: they are chosen from the last segment to the first."""
-    kappa = np.zeros(unsent.size)
-    fresh = np.zeros(unsent.size)
-    later = np.zeros(data.size)
-    held_price = np.zeros(data.size)
+) -> _Prices:
+    """Prices by complementary slackness, from the last segment to the first."""
+    joint = stacked.joint
+    kappa = np.zeros(joint.limit.size)
+    later = np.zeros(worth.shape[1])
+    held_price = np.zeros(worth.shape[1])
     net = np.empty_like(worth)
+    mu = np.empty_like(worth)
+    nu = np.zeros(joint.room.shape)
     most = 0.0
     end = received.shape[0]
     rows = []
     for segment, own_links in zip(reversed(segments), reversed(links), strict=True):
-        graph = segment.subgraph
-        begin = end - segment.shares.shape[0]
-        rows.append(slice(begin, end))
-        np.maximum.at(fresh, own_links.pair, graph.fresh)
+        own = slice(end - segment.n_steps, end)
+        end -= segment.n_steps
+        g = joint.segment[end]
+        before = held_price.copy()
         most += price_segment(
             own_links,
-            frozen(graph.network.devices.receive_capacity[graph.sampled]),
-            frozen(np.maximum(np.minimum(segment.ceiling, np.finfo(np.float64).max) - data, 0.0)),
+            joint.theta[g],
+            joint.room[g],
             frozen(segment.shares),
-            frozen(received[rows[-1]]),
-            frozen(total[rows[-1]]),
-            frozen(worth[rows[-1]]),
-            frozen(left[rows[-1]]),
+            frozen(received[own]),
+            frozen(total[own]),
+            frozen(worth[own]),
+            frozen(left[own]),
             last,
-            begin,
+            end,
             kappa,
             later,
             held_price,
             trust,
-            net[rows[-1]],
+            net[own],
         )
-        end = begin
+        nu[g] += held_price - before
+        mu[own] = np.maximum(worth[own] - held_price - net[own], 0.0)
+        rows.append(own)
     for own_links, own in zip(links, reversed(rows), strict=True):
-        most += earn_segment(own_links, unsent, frozen(kappa), frozen(net[own]))
+        most += earn_segment(own_links, joint.limit, frozen(kappa), frozen(net[own]))
     # A pair's similarity may change with its link: the largest worth of its data bounds the price in every segment.
-    return most + float(np.sum(kappa * fresh * unsent))
+    once = kappa * joint.a.max(axis=0)
+    return _Prices(most + float(np.sum(once * joint.limit)), mu.ravel(), nu.ravel(), once)
 
 
 def _links(segment: PlannedSegment, pair: IntArray, weights: Weights) -> SegmentLinks:

@@ -1,10 +1,12 @@
-"""Seeded random networks: for compiling the kernels ahead of time, for tests and for benchmarks."""
+"""Seeded random networks and horizons: for compiling the kernels ahead of time, for tests and for benchmarks."""
 
 import numpy as np
 
+from solver.arrays import FloatArray, IntArray
 from solver.network import Devices, Links, Network
+from solver.schedule import Change, Schedule
 
-__all__ = ["BUDGETS", "random_network"]
+__all__ = ["BUDGETS", "random_horizon", "random_network"]
 
 # Ranges of θ_i and Ψ_i as shares of D_i: from budgets that hardly bind to budgets that bind everywhere.
 BUDGETS = {
@@ -48,6 +50,54 @@ def random_network(
         transmit_cost=np.exp(generator.normal(0.0, cost_spread, source.size)),
     )
     return Network(devices, links)
+
+
+def random_horizon(generator: np.random.Generator) -> tuple[Schedule, IntArray, FloatArray, float]:
+    """A small horizon of any shape: a schedule with announced changes, the sampled devices, gradient norms and γ.
+
+    Links vanish and come back, budgets rise and fall, and devices are closed, empty, unlimited or near their ceiling.
+    """
+    n_devices, steps = int(generator.integers(3, 13)), int(generator.integers(1, 9))
+    receive, transmit = list(BUDGETS.values())[generator.integers(3)]
+    if generator.random() < 0.25:
+        receive, transmit = (0.2, 20.0), (0.1, 2.0)
+    network = random_network(
+        generator,
+        n_devices,
+        link_probability=float(generator.choice([0.15, 0.4, 1.0])),
+        receive=receive,
+        transmit=transmit,
+        cost_spread=float(generator.choice([0.0, 0.5, 2.3])),
+    )
+    size = int(generator.integers(1, min(n_devices, 5)))
+    sampled = generator.permutation(n_devices)[:size]
+    data = network.devices.data.copy()
+    data[generator.random(n_devices) < 0.1] = 0.0
+    data[sampled] = network.devices.data[sampled]
+    devices = network.devices
+    network = Network(
+        Devices(
+            data=data,
+            processing_capacity=data * generator.choice([1.01, 2.0, 1e6]) + 1.0,
+            processing_cost=np.ones(n_devices),
+            receive_capacity=np.where(generator.random(n_devices) < 0.1, 0.0, devices.receive_capacity),
+            transmit_budget=np.where(generator.random(n_devices) < 0.1, 0.0, devices.transmit_budget),
+        ),
+        network.links,
+    )
+    changes = [_change(generator, network, step) for step in range(2, steps + 1) if generator.random() < 0.3]
+    norms = generator.exponential(1.0) * (1.0 + generator.random() / 5) ** -np.arange(1.0, steps + 1)
+    noise = 0.0 if generator.random() < 0.1 else float(generator.exponential(3.0))
+    return Schedule(network, tuple(changes)), sampled, norms, noise
+
+
+def _change(generator: np.random.Generator, network: Network, step: int) -> Change:
+    links = network.links
+    kept = np.flatnonzero(generator.random(links.source.size) < generator.choice([0.3, 0.7, 1.0]))
+    some = Links(links.source[kept], links.target[kept], links.similarity[kept], links.transmit_cost[kept])
+    budget = network.devices.transmit_budget * generator.choice([0.0, 0.2, 1.0, 5.0])
+    receive = network.devices.receive_capacity * generator.choice([0.1, 1.0])
+    return Change(step, {"transmit_budget": budget, "receive_capacity": receive}, some)
 
 
 def _random_links(

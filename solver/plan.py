@@ -26,7 +26,7 @@ class StepPlan:
         sampled_data: D_i(t) of each sampled device, after this step.
         gradient_norm: ‖∇F̄(t)‖ that the step assumed.
         sampling_term, statistical_term: (a) and (b) of eq. (26).
-        relative_gap: certified distance from this step's optimum.
+        relative_gap: certified distance from this step's optimum; of a plan made over the whole horizon, from that.
         max_violation: worst relative breach of a constraint.
         status: see `solver.solution.Status`.
         iterations: of the solver.
@@ -91,6 +91,7 @@ class Plan:
         unsampled_data: D_Ŝ.
         gradient_noise: γ.
         transfer: what senders send over a link that they have used before, see `solver.transfer`.
+        planning: whether steps were planned one after another, or as one problem (`solver.whole_horizon`).
         horizon_bound: no plan for these devices over the whole horizon has a lower mean objective (None: infeasible).
     """
 
@@ -102,6 +103,7 @@ class Plan:
     unsampled_data: float
     gradient_noise: float
     transfer: str = DEFAULT_TRANSFER
+    planning: str = "step"
     horizon_bound: float | None = None
 
     @property

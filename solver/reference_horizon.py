@@ -4,6 +4,8 @@ It is the problem that the docstring of `solver.horizon_bound` states. It is far
 it is for tests and benchmarks.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy.typing as npt
 from solver.arrays import FloatArray
 from solver.eligibility import data_ceiling
 from solver.network import Network
+from solver.plan import StepPlan
 from solver.reference import require_installed
 from solver.schedule import Schedule
 from solver.state import HorizonState
@@ -20,7 +23,7 @@ from solver.subgraph import Subgraph
 from solver.validation import as_column
 from solver.weights import NO_WEIGHTS, Weights
 
-__all__ = ["JointOptimum", "solve_jointly"]
+__all__ = ["JointOptimum", "solve_jointly", "worst_breach"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,3 +111,38 @@ def _step(cp: Any, graph: Subgraph, unit: float, sent: dict[int, Any], weights: 
     for place, key in enumerate(graph.keys.tolist()):
         sent[key] = sent.get(key, 0.0) + y[place]
     return into @ y, rows, weights.of_sending(graph) @ y
+
+
+def worst_breach(network: Network | Schedule, state: HorizonState, steps: Sequence[StepPlan]) -> float:
+    """The worst relative breach of a constraint by steps after `state` that send once, from their transfers alone."""
+    schedule = Schedule.of(network)
+    last = state.step + len(steps)
+    left: dict[tuple[int, int], float] = defaultdict(lambda: 1.0)
+    left.update(zip(zip(state.source.tolist(), state.target.tolist(), strict=True), state.unsent.tolist(), strict=True))
+    held = dict(zip(state.sampled.tolist(), state.data.tolist(), strict=True))
+    worst = 0.0
+    for step in steps:
+        now = schedule.at(step.step)
+        devices, links = now.devices, now.links
+        pairs = zip(links.source.tolist(), links.target.tolist(), strict=True)
+        known = dict(zip(pairs, zip(links.similarity.tolist(), links.transmit_cost.tolist(), strict=True), strict=True))
+        ceiling = dict(zip(held, data_ceiling(schedule, state.sampled, step.step, last).tolist(), strict=True))
+        shares: dict[int, float] = defaultdict(float)
+        spent: dict[int, float] = defaultdict(float)
+        arrived: dict[int, float] = defaultdict(float)
+        for k, i, share in zip(step.source.tolist(), step.target.tolist(), step.fraction.tolist(), strict=True):
+            similarity, cost = known[k, i]
+            amount = float(devices.data[k]) * share
+            shares[k] += share
+            spent[k] += cost * amount
+            arrived[i] += (1.0 - similarity) * amount
+            left[k, i] -= share
+            worst = max(worst, -share, -left[k, i])
+        for k, share in shares.items():
+            budget = float(devices.transmit_budget[k])
+            worst = max(worst, share - 1.0, (spent[k] - budget) / max(budget, 1e-9))
+        for i, amount in arrived.items():
+            held[i] += amount
+            room = float(devices.receive_capacity[i])
+            worst = max(worst, (amount - room) / max(room, 1.0), (held[i] - ceiling[i]) / max(ceiling[i], 1.0))
+    return worst

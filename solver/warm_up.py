@@ -26,6 +26,9 @@ def warm_up() -> float:
         # CVXPY uses none of these kernels and takes a second to load.
         if method != "cvxpy":
             plan_offloading(network, [0, 1, 2], horizon=1, method=method, generator=generator)
+    # Under loose budgets the steps one by one are not the best plan, so that the whole horizon is searched too.
+    loose = random_network(np.random.default_rng(4), 30, link_probability=0.2)
+    plan_offloading(loose, range(5), horizon=10, transfer="send_once", planning="horizon")
     problem = step_problem(network, start(network, [0, 1, 2]))
     solve_fast(problem, time_limit=60.0)
     solve_many([problem])

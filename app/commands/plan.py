@@ -42,12 +42,15 @@ def plan(
     processing_weight: Annotated[
         float | None, typer.Option("--weight-processing", help="What a unit of processing cost adds to the objective.")
     ] = None,
+    planning: Annotated[str | None, typer.Option(help="step by step, or the whole horizon as one problem.")] = None,
     seed: Annotated[int | None, typer.Option(help="For samplers that draw.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only diagnose the network.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer the service would give.")] = False,
 ) -> None:
     """Choose devices and plan their offloading. Options win over what the file says."""
-    options = given(sample_size=sample_size, horizon=horizon, sampler=sampler, transfer=transfer, seed=seed)
+    options = given(
+        sample_size=sample_size, horizon=horizon, sampler=sampler, transfer=transfer, planning=planning, seed=seed
+    )
     weights = given(transmit=transmit_weight, processing=processing_weight)
     options |= {"weights": weights} if weights else {}
     try:

@@ -128,6 +128,7 @@ class PlanSummary(AnswerModel):
         "set found. Absent where no sampler chose.",
     )
     transfer: Literal["send_once", "redraw"] = Field(description="As asked for.")
+    planning: Literal["step", "horizon"] = Field(description="As asked for.")
     status: PlanStatus
     objective: float
     sampling_term: float
@@ -177,6 +178,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "trace": None if choice is None else [PickOut.from_domain(pick) for pick in choice.trace] or None,
         "sampler_status": _sampler_status(result),
         "transfer": plan.transfer,
+        "planning": plan.planning,
         "status": plan.status.value,
         "objective": plan.objective,
         "sampling_term": plan.sampling_term,

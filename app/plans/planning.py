@@ -70,6 +70,7 @@ class PlanQuery:
     solver: str
     transfer: str
     weights: Weights
+    planning: str
     seed: int
     time_limit: float
     asked_for_time_limit: bool
@@ -228,7 +229,10 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
     n_links = links_into(query.schedule, state.sampled)
     _keep_limits(query, n_links)
     norms = gradient.norms(state.step + 1, last)
-    with reserved(estimate.offloading(query.solver, query.sample_size, n_links), f"solving with {n_links} links"):
+    needed = estimate.offloading(query.solver, query.sample_size, n_links)
+    if query.planning == "horizon":
+        needed += estimate.whole_horizon(query.sample_size, n_links, norms.size)
+    with reserved(needed, f"solving with {n_links} links"):
         period = _advance(query, state, norms, deadline)
     deadline.check()
     if period.obstacles:
@@ -247,6 +251,7 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
         unsampled_data=unsampled,
         gradient_noise=query.gradient_noise,
         transfer=query.transfer,
+        planning=query.planning,
         horizon_bound=period.bound,
     )
     return PlanResult(plan, period.state, {"solve": seconds})
@@ -276,7 +281,8 @@ def _mask(query: PlanQuery) -> NDArray[np.bool_] | None:
 
 def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64], deadline: Deadline) -> Period:
     work = links_into(query.schedule, state.sampled) * norms.size
-    untimed = work <= _UNTIMED_WORK and not query.asked_for_time_limit and query.solver == "fast"
+    small = work <= _UNTIMED_WORK and query.planning == "step"
+    untimed = small and not query.asked_for_time_limit and query.solver == "fast"
     return advance(
         query.schedule,
         state,
@@ -286,6 +292,7 @@ def _advance(query: PlanQuery, state: HorizonState, norms: NDArray[np.float64], 
         method=query.solver,
         transfer=query.transfer,
         weights=query.weights,
+        planning=query.planning,
         time_limit=None if untimed else deadline.left,
         cancel=deadline.flag,
     )

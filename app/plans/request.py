@@ -56,6 +56,7 @@ EXAMPLE: dict[str, Any] = {
     "solver": "fast",
     "transfer": "send_once",
     "weights": {"transmit": 0.0, "processing": 0.0},
+    "planning": "step",
     "seed": 0,
     "output": "links",
 }
@@ -133,6 +134,13 @@ class PlanParameters(RequestModel):
         Field(description="`send_once`: a device sends nothing over a link twice. `redraw`: as in the paper, eq. (8)."),
     ] = DEFAULT_TRANSFER.value
     weights: WeightsIn = WeightsIn()
+    planning: Annotated[
+        Literal["step", "horizon"],
+        Field(
+            description="`step`: one step after another. `horizon`: all steps of the answer as one problem, which pays "
+            "where changes are announced; it needs solver `fast` and transfer `send_once`."
+        ),
+    ] = "step"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     output: Literal["links", "matrix"] = "links"
     time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(
@@ -159,6 +167,7 @@ class PlanParameters(RequestModel):
             solver=self.solver,
             transfer=self.transfer,
             weights=self.weights.to_domain(),
+            planning=self.planning,
             seed=self.seed,
             time_limit=min(self.time_limit or settings.time_limit, settings.max_time_limit),
             asked_for_time_limit=self.time_limit is not None,
@@ -173,6 +182,8 @@ class PlanParameters(RequestModel):
             raise InvalidRequestError.at("/sample_size", f"must be at most the number of devices, {n_devices}")
         if self.solver == "cvxpy" and not reference.is_installed():
             raise InvalidRequestError.at("/solver", reference.MISSING)
+        if self.planning == "horizon" and (self.transfer != "send_once" or self.solver != "fast"):
+            raise InvalidRequestError.at("/planning", "horizon needs transfer send_once and solver fast")
         if self.sampled is not None and len(self.sampled) != self.sample_size:
             raise InvalidRequestError.at("/sampled", f"must name sample_size = {self.sample_size} devices")
 

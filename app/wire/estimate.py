@@ -19,6 +19,7 @@ __all__ = [
     "steps",
     "training_network",
     "transfers",
+    "whole_horizon",
 ]
 
 # simdjson keeps 16 bytes and two positions of 4 for each number, and we an array of 8 (measured: 29 to 57).
@@ -41,6 +42,9 @@ _SAMPLED_LINK_OF = {"gcn_rank": 1700, "surrogate": 1300, "coverage": 700}
 # The interior-point method has some thirty columns of the links into the sampled devices, and two S×S matrices.
 _SOLVED_LINK = 300
 _SOLVED_PAIR = 16
+# A whole horizon as one problem has some twenty columns of links × steps, and matrices with seven numbers for each pair
+# of (sampled device, step); larger ones than these are not solved so (calculated).
+_JOINT_LINK, _JOINT_PAIR, _JOINT_ROWS, _JOINT_BLOCKS = 160, 56, 1000, 1_000_000
 # CVXPY's matrices and Clarabel's factors for a link (a guess, not measured).
 _REFERENCE_LINK = 8000
 # A number of an answer is in an array, an object in a list, and text: 8 + 32 + 2·20. Two for a sampled device and step,
@@ -113,6 +117,14 @@ def offloading(solver: str, sample_size: int, n_links: int) -> int:
     """One step's problem while it is solved; `n_links` lead into the sampled devices."""
     receivers = min(sample_size, n_links)
     return (_REFERENCE_LINK if solver == "cvxpy" else _SOLVED_LINK) * n_links + _SOLVED_PAIR * receivers**2
+
+
+def whole_horizon(sample_size: int, n_links: int, count: int) -> int:
+    """All steps of a horizon as one problem, if it is small enough to be solved so."""
+    rows = sample_size * count
+    if rows > _JOINT_ROWS:
+        return 0
+    return _JOINT_PAIR * rows**2 + _JOINT_LINK * min(n_links * count, _JOINT_BLOCKS) + 8 * _JOINT_BLOCKS
 
 
 def steps(sample_size: int, count: int) -> int:

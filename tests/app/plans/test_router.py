@@ -177,6 +177,23 @@ def test_sending_once_sends_nothing_twice(client: httpx.Client) -> None:
     assert once["datapoints_moved"] < redrawn["datapoints_moved"]
 
 
+def test_the_whole_horizon_is_planned_at_once(client: httpx.Client) -> None:
+    request = random_request(5, 12, budgets="loose", horizon=8, sampler="heuristic", sample_size=2)
+    request |= {"transfer": "send_once"}
+    whole = plan(client, {**request, "planning": "horizon"})
+    by_steps = plan(client, request)
+    assert (whole["planning"], by_steps["planning"]) == ("horizon", "step")
+    assert whole["status"] == "optimal"
+    assert whole["horizon_gap"] <= 1e-6
+    assert whole["relative_gap"] == whole["horizon_gap"]
+    assert whole["objective"] <= by_steps["objective"]
+    refused = client.post("/v1/plans", json={**request, "transfer": "redraw", "planning": "horizon"})
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [
+        {"pointer": "/planning", "detail": "horizon needs transfer send_once and solver fast"}
+    ]
+
+
 def test_an_unknown_transfer_is_refused(client: httpx.Client) -> None:
     answer = client.post("/v1/plans", json=random_request(1, 12, transfer="twice"))
     assert answer.status_code == 422

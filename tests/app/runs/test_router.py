@@ -215,6 +215,15 @@ def test_what_was_stored_with_a_sampler_no_longer_offered_still_serves(tmp_path:
             assert asked.status_code == 202, asked.text
 
 
+def test_each_period_of_a_run_is_planned_as_a_whole(client: httpx.Client) -> None:
+    request = random_request(5, 12, budgets="loose", horizon=6, aggregation_period=3)
+    run = client.post("/v1/runs", json={**request, "transfer": "send_once", "planning": "horizon"})
+    for period in (run.json(), aggregate(client, run.headers["location"], 1).json()):
+        assert period["planning"] == "horizon"
+        assert period["horizon_gap"] <= 1e-6
+        assert period["relative_gap"] == period["horizon_gap"]
+
+
 def test_a_run_that_sends_once_sends_nothing_twice_over_its_periods(client: httpx.Client) -> None:
     request = random_request(5, 12, budgets="loose", horizon=9, aggregation_period=3, transfer="send_once")
     whole = client.post("/v1/plans", json=request).json()
