@@ -7,6 +7,7 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.subgraph import group_by_sender
 from solver.network import Network
+from solver.validation import frozen
 
 __all__ = ["Subgraph", "pair_keys"]
 
@@ -44,7 +45,7 @@ class Subgraph:
     def of(cls, network: Network, sampled: IntArray) -> "Subgraph":
         """Gather the links into `sampled`, in O(devices + those links)."""
         links, data = network.links, network.devices.data
-        senders, offsets, receiver, link = group_by_sender(network.incoming, links.source, data, sampled)
+        senders, offsets, receiver, link = group_by_sender(network.incoming, links.source, data, frozen(sampled))
         held = np.repeat(data[senders], np.diff(offsets))
         return cls(
             network=network,
