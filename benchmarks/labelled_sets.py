@@ -84,7 +84,7 @@ def label_some(family: Family, budget: str, seed: int, sample_size: int, most: i
 def without_labels(problem: SamplingProblem) -> SamplingProblem:
     """The same problem on a network that does not tell its label counts."""
     network = problem.schedule.network
-    bare = Network(replace(network.devices, label_counts=None), network.links)
+    bare = Network(replace(network.devices, label_counts=None, label_epsilon=None), network.links)
     return replace(problem, schedule=Schedule.of(bare))
 
 

@@ -1,10 +1,12 @@
 """Networks to and from networkx graphs and files."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
+import numpy.typing as npt
 
 from solver.errors import InvalidInputError, MissingExtraError
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Devices, Links, Network
@@ -12,7 +14,7 @@ from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Devices, Links, Network
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["from_networkx", "load_network", "save_network", "to_networkx"]
+__all__ = ["epsilon_of", "from_networkx", "load_network", "save_network", "to_networkx"]
 
 _FORMAT = "fedsift-network-1"
 
@@ -66,6 +68,8 @@ def save_network(network: Network, path: str | Path) -> None:
     arrays = {name: getattr(network.devices, name) for name in DEVICE_COLUMNS}
     if network.devices.label_counts is not None:
         arrays["label_counts"] = network.devices.label_counts
+    if network.devices.label_epsilon is not None:
+        arrays["label_epsilon"] = np.array(network.devices.label_epsilon)
     arrays |= {name: getattr(network.links, name) for name in LINK_COLUMNS}
     with Path(path).open("wb") as file:
         np.savez(file, allow_pickle=False, format=np.array(_FORMAT), **arrays)
@@ -83,5 +87,19 @@ def load_network(path: str | Path) -> Network:
     missing = [name for name in (*DEVICE_COLUMNS, *LINK_COLUMNS) if name not in arrays]
     if missing:
         raise InvalidInputError(str(path), f"lacks the array {missing[0]!r}")
-    devices = Devices(**{name: arrays[name] for name in DEVICE_COLUMNS}, label_counts=arrays.get("label_counts"))
+    devices = Devices(
+        **{name: arrays[name] for name in DEVICE_COLUMNS},
+        label_counts=arrays.get("label_counts"),
+        label_epsilon=epsilon_of(arrays),
+    )
     return Network(devices, Links(**{name: arrays[name] for name in LINK_COLUMNS}))
+
+
+def epsilon_of(arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
+    """The ε of noisy label counts in an archive, its array `label_epsilon` of one number; None if there is none."""
+    found = arrays.get("label_epsilon")
+    if found is None:
+        return None
+    if found.size != 1 or found.dtype.kind not in "iuf":
+        raise InvalidInputError("devices.label_epsilon", "must be one number")
+    return float(found.reshape(()))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from solver.arrays import FloatArray, IntArray
 from solver.errors import InvalidInputError
-from solver.validation import as_column, as_indices, as_matrix, frozen, reject_first
+from solver.validation import as_column, as_indices, as_matrix, as_number, frozen, reject_first
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -18,6 +18,9 @@ __all__ = ["DEVICE_COLUMNS", "LINK_COLUMNS", "Devices", "Links", "Network"]
 
 DEVICE_COLUMNS = ("data", "processing_capacity", "processing_cost", "receive_capacity", "transmit_budget")
 LINK_COLUMNS = ("source", "target", "similarity", "transmit_cost")
+
+# Noise of a smaller ε is larger than any count, and its variance would overflow.
+_LEAST_EPSILON = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,7 @@ class Devices:
         receive_capacity: θ_i, useful datapoints it may receive in a step.
         transmit_budget: Ψ_i, in the units of `transmit_cost` × datapoints, a step.
         label_counts: optional N×C counts of classes, or of any sketch that adds up.
+        label_epsilon: ε, if each count has Laplace noise of scale 1/ε and counts may be negative; None: they are exact.
     """
 
     data: FloatArray
@@ -39,6 +43,7 @@ class Devices:
     receive_capacity: FloatArray
     transmit_budget: FloatArray
     label_counts: FloatArray | None = None
+    label_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         data = as_column(self.data, "devices.data")
@@ -48,8 +53,15 @@ class Devices:
         for name in DEVICE_COLUMNS[1:]:
             column = as_column(getattr(self, name), f"devices.{name}", length=data.size)
             object.__setattr__(self, name, column)
+        if self.label_epsilon is not None:
+            if self.label_counts is None:
+                raise InvalidInputError("devices.label_epsilon", "needs devices.label_counts")
+            epsilon = as_number(self.label_epsilon, "devices.label_epsilon", low=_LEAST_EPSILON)
+            object.__setattr__(self, "label_epsilon", epsilon)
         if self.label_counts is not None:
-            counts = as_matrix(self.label_counts, "devices.label_counts", rows=data.size)
+            counts = as_matrix(
+                self.label_counts, "devices.label_counts", rows=data.size, signed=self.label_epsilon is not None
+            )
             object.__setattr__(self, "label_counts", counts)
 
     def __len__(self) -> int:

@@ -45,14 +45,20 @@ def as_column(values: npt.ArrayLike, field: str, *, length: int | None = None, h
 
 
 def as_matrix(
-    values: npt.ArrayLike, field: str, *, rows: int, columns: int | None = None, high: float | None = None
+    values: npt.ArrayLike,
+    field: str,
+    *,
+    rows: int,
+    columns: int | None = None,
+    high: float | None = None,
+    signed: bool = False,
 ) -> FloatArray:
-    """A read-only float64 matrix of finite numbers ≥ 0 (and ≤ high) with the given shape."""
+    """A read-only float64 matrix of finite numbers ≥ 0 (and ≤ high) with the given shape; of any sign if `signed`."""
     matrix = _as_floats(values, field)
     if matrix.ndim != 2 or matrix.shape[0] != rows or (columns is not None and matrix.shape[1] != columns):
         wanted = f"{rows}×{'?' if columns is None else columns}"
         raise InvalidInputError(field, f"must have shape {wanted}, has {'×'.join(map(str, matrix.shape))}")
-    _check_range(matrix, field, high)
+    _check_range(matrix, field, high, signed=signed)
     return frozen(matrix)
 
 
@@ -130,8 +136,9 @@ def _as_floats(values: npt.ArrayLike, field: str) -> FloatArray:
     return np.array(array, dtype=np.float64, order="C")
 
 
-def _check_range(values: FloatArray, field: str, high: float | None) -> None:
+def _check_range(values: FloatArray, field: str, high: float | None, *, signed: bool = False) -> None:
     reject_first(~np.isfinite(values), values, field, "must be finite")
-    reject_first(values < 0, values, field, "must be at least 0")
+    if not signed:
+        reject_first(values < 0, values, field, "must be at least 0")
     if high is not None:
         reject_first(values > high, values, field, f"must be at most {high:g}")

@@ -1,9 +1,9 @@
 """Plans for large networks as .npz archives of plain arrays, in and out. Nothing is ever unpickled.
 
 In: the device columns (`data`, `processing_capacity`, `processing_cost`, `receive_capacity`, `transmit_budget`,
-optionally `label_counts`), the link columns (`source`, `target`, `similarity`, `transmit_cost`) and `parameters`, the
-bytes (uint8) of a JSON object with the other fields of POST /v1/plans. What `solver.save_network` writes, plus
-`parameters`, is such an archive.
+optionally `label_counts`, and `label_epsilon` if these have noise), the link columns (`source`, `target`, `similarity`,
+`transmit_cost`) and `parameters`, the bytes (uint8) of a JSON object with the other fields of POST /v1/plans. What
+`solver.save_network` writes, plus `parameters`, is such an archive.
 
 Out: `summary`, the bytes of a JSON object; `sampled` and `scores`; for the steps t the rows of `sampled_data` and
 `received`; and the transfers of all steps one after the other in `source`, `target`, `fraction`, `datapoints`, those of
@@ -29,13 +29,14 @@ from app.wire.arrays import read_plainly
 from app.wire.network import charge_network, checked
 from app.wire.pointers import located
 from solver import Devices, Links, Network
+from solver.interchange import epsilon_of
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
 __all__ = ["NPZ", "answer_binary_plan"]
 
 NPZ = "application/vnd.fedsift.npz"
 _NEEDED = (*DEVICE_COLUMNS, *LINK_COLUMNS, "parameters")
-_KNOWN = {*_NEEDED, "label_counts"}
+_KNOWN = {*_NEEDED, "label_counts", "label_epsilon"}
 
 
 def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
@@ -63,11 +64,17 @@ def _network(arrays: dict[str, NDArray[np.generic]]) -> Network:
     with located({"devices": "", "links": ""}):
         devices = Devices(
             **{name: _numbers(arrays, name) for name in DEVICE_COLUMNS},
-            label_counts=None if counts is None else _numbers(arrays, "label_counts"),
+            label_counts=None if counts is None else _counts(arrays),
+            label_epsilon=epsilon_of(arrays),
         )
         ends = {name: arrays[name] for name in LINK_COLUMNS[:2]}
         weights = {name: _numbers(arrays, name) for name in LINK_COLUMNS[2:]}
         return Network(devices, Links(**ends, **weights))  # type: ignore[arg-type]
+
+
+def _counts(arrays: dict[str, NDArray[np.generic]]) -> NDArray[np.float64]:
+    counts = np.asarray(arrays["label_counts"], np.float64)
+    return checked(counts, "/label_counts", signed="label_epsilon" in arrays)
 
 
 def _numbers(arrays: dict[str, NDArray[np.generic]], name: str) -> NDArray[np.float64]:

@@ -30,6 +30,7 @@ from fedl_sim.contract import (
     NetworkChange,
 )
 from sampler import SamplingProblem, TooFewDevicesError
+from sampler.histograms import class_counts
 from solver import Change, Links, Schedule
 from solver.network import DEVICE_COLUMNS
 
@@ -147,7 +148,8 @@ def _step(step: dict[str, Any]) -> GivenStep:
 
 def _given(schedule: Schedule) -> GivenNetwork:
     devices = schedule.network.devices
-    counts = devices.label_counts
+    # Workers draw data from the counts, so they get the estimate of noisy ones.
+    counts = class_counts(devices)
     n, links = len(devices), len(schedule.network.links)
     charge(training_network(n, links), f"a network of {n} devices and {links} links for the workers")
     return GivenNetwork(

@@ -17,6 +17,7 @@ __all__ = [
     "Measures",
     "Optional",
     "RequestModel",
+    "SignedMatrix",
     "given",
 ]
 
@@ -27,6 +28,7 @@ Measure = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 # The ranges of long columns are checked on whole arrays, which is faster; here they are only part of the schema.
 _Index = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0, "exclusiveMaximum": 2**31})]
 _Cell = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": LARGEST})]
+_SignedCell = Annotated[float, WithJsonSchema({"type": "number", "minimum": -LARGEST, "maximum": LARGEST})]
 
 
 def _or_array(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
@@ -39,11 +41,13 @@ if TYPE_CHECKING:
     Indices = Sequence[int] | NDArray[np.int64]
     Measures = Sequence[float] | NDArray[np.float64]
     Matrix = Sequence[Sequence[float]] | NDArray[np.float64]
+    SignedMatrix = Sequence[Sequence[float]] | NDArray[np.float64]
 else:
     _Numbers = Annotated[list[_Cell], FailFast()]
     Indices = Annotated[list[_Index], FailFast(), WrapValidator(_or_array)]
     Measures = Annotated[_Numbers, WrapValidator(_or_array)]
     Matrix = Annotated[list[_Numbers], FailFast(), WrapValidator(_or_array)]
+    SignedMatrix = Annotated[list[Annotated[list[_SignedCell], FailFast()]], FailFast(), WrapValidator(_or_array)]
 
 
 class RequestModel(BaseModel):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from app.http.problems import InvalidRequestError
-from app.wire.base import LARGEST, SMALLEST, Indices, Matrix, Measures, Optional, RequestModel
+from app.wire.base import LARGEST, SMALLEST, Indices, Matrix, Measures, Optional, RequestModel, SignedMatrix
 from app.wire.budget import charge
 from app.wire.estimate import network
 from app.wire.pointers import located
@@ -16,6 +16,7 @@ from solver import Devices, Links, Network
 __all__ = [
     "DeviceChanges",
     "DeviceColumns",
+    "LabelNoise",
     "LinkTopology",
     "MatrixTopology",
     "NetworkIn",
@@ -35,13 +36,14 @@ def column(values: Measures, pointer: str) -> NDArray[np.float64]:
     return checked(np.asarray(values, dtype=np.float64), pointer)
 
 
-def checked(array: NDArray[np.float64], pointer: str) -> NDArray[np.float64]:
-    """The array, if each number is zero or within the accepted magnitudes."""
+def checked(array: NDArray[np.float64], pointer: str, *, signed: bool = False) -> NDArray[np.float64]:
+    """The array, if each number is zero or within the accepted magnitudes; of any sign if `signed`."""
+    size = np.abs(array) if signed else array
     with np.errstate(invalid="ignore"):
-        bad = ~((array == 0) | ((array >= SMALLEST) & (array <= LARGEST)))
+        bad = ~((size == 0) | ((size >= SMALLEST) & (size <= LARGEST)))
     if bad.any():
         place = "/".join(str(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
-        rule = f"must be 0 or from {SMALLEST:g} to {LARGEST:g}"
+        rule = f"must be 0 or from {SMALLEST:g} to {LARGEST:g}{' in magnitude' if signed else ''}"
         raise InvalidRequestError.at(f"{pointer}/{place}", rule)
     return array
 
@@ -59,6 +61,20 @@ def indices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:
     return array
 
 
+class LabelNoise(RequestModel):
+    """The noise that devices added to their label counts."""
+
+    epsilon: Annotated[
+        float,
+        Field(
+            ge=1e-6,
+            le=LARGEST,
+            description="Each count has Laplace noise of scale 1/epsilon, so a device's counts are "
+            "epsilon-differentially private.",
+        ),
+    ]
+
+
 class DeviceColumns(RequestModel):
     """One entry per device in every column."""
 
@@ -67,29 +83,41 @@ class DeviceColumns(RequestModel):
     processing_cost: Annotated[Measures, Field(description="Per datapoint.")]
     receive_capacity: Annotated[Measures, Field(description="Useful datapoints it may receive in a step.")]
     transmit_budget: Annotated[Measures, Field(description="A step's, in the units of transmit_cost × datapoints.")]
-    label_counts: Optional[Matrix] = Field(
-        None, description="N rows of class counts, or of any sketch that adds up; samplers that can use them do."
+    label_counts: Optional[SignedMatrix] = Field(
+        None,
+        description="N rows of class counts, or of any sketch that adds up; samplers that can use them do. Only counts "
+        "with label_noise may be negative.",
+    )
+    label_noise: Optional[LabelNoise] = Field(
+        None, description="If label_counts have differential-privacy noise. They then count each device's own data."
     )
 
     def to_domain(self, pointer: str) -> Devices:
         """The validated columns."""
         columns = {name: column(getattr(self, name), f"{pointer}/{name}") for name in COLUMNS}
         with located({"devices": pointer}):
-            counts = None if self.label_counts is None else rows(self.label_counts, f"{pointer}/label_counts")
-            return Devices(**columns, label_counts=counts)
+            noisy, given = self.label_noise is not None, self.label_counts
+            counts = None if given is None else rows(given, f"{pointer}/label_counts", signed=noisy)
+            return Devices(**columns, label_counts=counts, label_epsilon=self._epsilon(pointer))
+
+    def _epsilon(self, pointer: str) -> float | None:
+        if self.label_noise is not None and self.label_counts is None:
+            raise InvalidRequestError.at(f"{pointer}/label_noise", "needs label_counts")
+        return None if self.label_noise is None else self.label_noise.epsilon
 
 
 COLUMNS = ("data", "processing_capacity", "processing_cost", "receive_capacity", "transmit_budget")
 
 
-def rows(values: Matrix, pointer: str) -> NDArray[np.float64]:
+def rows(values: Matrix, pointer: str, *, signed: bool = False) -> NDArray[np.float64]:
     """A matrix from rows of equal length."""
     if isinstance(values, np.ndarray):
-        return checked(values, pointer)
+        return checked(values, pointer, signed=signed)
     widths = {len(row) for row in values}
     if len(widths) > 1:
         raise InvalidRequestError.at(pointer, "must have rows of equal length")
-    return checked(np.array(values, dtype=np.float64).reshape(len(values), -1 if values and values[0] else 0), pointer)
+    matrix = np.array(values, dtype=np.float64).reshape(len(values), -1 if values and values[0] else 0)
+    return checked(matrix, pointer, signed=signed)
 
 
 class LinkTopology(RequestModel):

@@ -71,4 +71,4 @@ def judge(values: NDArray[np.float64]) -> Score:
 
 
 def _without_labels(network: Network) -> Devices:
-    return replace(network.devices, label_counts=None)
+    return replace(network.devices, label_counts=None, label_epsilon=None)

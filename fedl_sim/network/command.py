@@ -35,6 +35,9 @@ class NetworkOptions:
     labels_per_device: Annotated[int, typer.Option(help="Labels a device draws from.", min=1)] = 3
     budget: Annotated[str, typer.Option(help=f"A step's limits: {', '.join(BUDGETS)}.")] = "loose"
     reveal_labels: Annotated[bool, typer.Option(help="Give samplers the devices' label counts.")] = True
+    epsilon: Annotated[
+        float | None, typer.Option(help="Devices add Laplace noise of scale 1/epsilon to label counts [default: none].")
+    ] = None
 
     def settings(self) -> RealisationSettings:
         """Return how to draw the network; a random one has 100 devices unless told otherwise."""
@@ -46,6 +49,7 @@ class NetworkOptions:
             labels_per_device=self.labels_per_device,
             budget=self.budget,
             reveal_labels=self.reveal_labels,
+            label_epsilon=self.epsilon,
         )
 
 

@@ -16,6 +16,7 @@ from fedl_sim.network.partition import Partition
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.network.similarity import similar_radius
 from fedl_sim.randomness import stream
+from sampler.histograms import class_counts
 from solver.network import Network
 from solver.schedule import Change, Schedule
 
@@ -50,7 +51,7 @@ def _label_shares(
     network: Network, images: Images, labels_per_device: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return the share of each class in each device's data: shape (N, classes)."""
-    counts = network.devices.label_counts
+    counts = class_counts(network.devices)
     n = len(network)
     present = np.unique(images.labels)
     shares = np.zeros((n, images.classes))

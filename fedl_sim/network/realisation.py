@@ -33,6 +33,7 @@ class RealisationSettings:
         similarity_quantile: rule for ε₀, see `fedl_sim.network.similarity.similar_radius`.
         broadcast_size: datapoints in a device's broadcast sample.
         reveal_labels: give samplers the devices' label counts.
+        label_epsilon: ε of the Laplace noise that devices add to their label counts; None adds none.
         capacity_spread: how much boards differ: the exponent applied to the profiles' speed and power (0: not at all,
             1: as listed).
     """
@@ -47,12 +48,15 @@ class RealisationSettings:
     broadcast_size: int = 50
     reveal_labels: bool = True
     capacity_spread: float = 1.0
+    label_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         if self.budget not in BUDGETS:
             raise InvalidSettingError(f"unknown budget {self.budget!r}; known: {', '.join(BUDGETS)}")
         if self.topology in RANDOM_TOPOLOGIES and self.n_devices is None:
             raise InvalidSettingError("a random topology needs n_devices")
+        if self.label_epsilon is not None and not (self.reveal_labels and self.label_epsilon > 0):
+            raise InvalidSettingError("label_epsilon must be positive, and needs reveal_labels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,14 +106,17 @@ def realise(settings: RealisationSettings, data: DataSet, seed: int) -> Realisat
         stream(seed, "broadcast"),
         sample_size=settings.broadcast_size,
     )
-    counts = partition.label_counts(data.train) if settings.reveal_labels else None
+    counts = partition.label_counts(data.train).astype(np.float64) if settings.reveal_labels else None
+    if counts is not None and settings.label_epsilon is not None:
+        counts += stream(seed, "label noise").laplace(0.0, 1.0 / settings.label_epsilon, counts.shape)
     devices = Devices(
         data=partition.sizes.astype(np.float64),
         processing_capacity=columns.processing_capacity,
         processing_cost=columns.processing_cost,
         receive_capacity=columns.receive_capacity,
         transmit_budget=columns.transmit_budget,
-        label_counts=None if counts is None else counts.astype(np.float64),
+        label_counts=counts,
+        label_epsilon=settings.label_epsilon,
     )
     cost = link_cost(topology.quality, stream(seed, "links"))
     links = Links(topology.source, topology.target, similarity, cost)

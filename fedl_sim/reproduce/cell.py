@@ -46,6 +46,8 @@ class Cell:
         del lists["run"]["threads"]  # the result is the same for any number
         if self.run.transfer == "redraw":
             del lists["run"]["transfer"]  # cells had no other kind at first, and keep their names
+        if self.realisation.label_epsilon is None:
+            del lists["realisation"]["label_epsilon"]  # so that finished cells keep their names
         scheme = find_scheme(self.scheme)
         return lists | {"sampler": scheme.sampler, "offloading": scheme.offloading}
 

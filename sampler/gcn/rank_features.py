@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.gcn.features import standardised
+from sampler.histograms import class_counts
 from sampler.objectives.reach import attainable_counts, link_reach
 
 __all__ = ["RANK_FEATURES", "RankView"]
@@ -54,8 +55,9 @@ class RankView:
         n = len(network)
         horizon = problem.horizon if problem.offloading else 0
         self._problem = problem
-        self._labels = devices.label_counts is not None
-        held = devices.data[:, None] if devices.label_counts is None else np.asarray(devices.label_counts)
+        known = class_counts(devices)
+        self._labels = known is not None
+        held = devices.data[:, None] if known is None else known
         self._own = held / max(held.sum() / n, 1e-300)
         self._counts = attainable_counts(network, horizon) / max(held.sum() / n, 1e-300)
         self._share = held.sum(axis=0) / max(held.sum(), 1e-300)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.errors import MissingLabelsError
+from sampler.histograms import class_counts
 from sampler.objectives.holdings import Holdings, Pooled
 from sampler.objectives.pooled import PooledObjective
 
@@ -81,19 +82,18 @@ def aimed_at(whole: NDArray[np.float64], exponent: float = _EXPONENT) -> NDArray
 def class_shares(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each device's mixture, (N, C) with rows that sum to 1, and the network's mixture π.
 
-    Counts may be any additive sketch. A device whose counts are all zero is assumed to hold the network's mixture.
+    Counts may be any additive sketch. Noisy ones are shrunk first (`sampler.histograms`). A device whose counts are all
+    zero is assumed to hold the network's mixture.
 
     Raises:
         MissingLabelsError: the network has no label counts.
     """
     devices = problem.conditions.devices
-    if devices.label_counts is None or devices.label_counts.shape[1] == 0:
-        raise MissingLabelsError("this objective needs devices.label_counts")
-    counts = np.asarray(devices.label_counts)
+    counts = class_counts(devices)
+    if counts is None:
+        raise MissingLabelsError("this objective needs devices.label_counts with a count above 0")
     total = counts.sum(axis=1, keepdims=True)
     known = total > 0
-    if not known.any():
-        raise MissingLabelsError("this objective needs devices.label_counts with a count above 0")
     shares = np.divide(counts, total, out=np.zeros(counts.shape), where=known)
     weight = devices.data * known[:, 0]
     whole = weight @ shares if weight.sum() > 0 else shares.sum(axis=0)

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from sampler.histograms import class_counts
 from solver.network import Devices, Network
 
 __all__ = ["attainable_counts", "link_reach", "mean_room", "sendable_share"]
@@ -51,7 +52,8 @@ def attainable_counts(network: Network, horizon: int) -> NDArray[np.float64]:
     all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 a device holds its own data.
     """
     devices, links = network.devices, network.links
-    counts = devices.data[:, None] if devices.label_counts is None else np.asarray(devices.label_counts)
+    known = class_counts(devices)
+    counts = devices.data[:, None] if known is None else known
     received = np.zeros(counts.shape)
     np.add.at(received, links.target, link_reach(network, horizon)[:, None] * counts[links.source])
     total = received.sum(axis=1)

@@ -2,6 +2,7 @@
 
 from sampler.base import SamplingProblem
 from sampler.errors import UnknownSamplerError
+from sampler.histograms import tell_enough
 from sampler.objectives.base import Factory, Objective
 from sampler.objectives.combination import Combination
 from sampler.objectives.coverage import Coverage
@@ -18,10 +19,8 @@ SERVED_OBJECTIVES = (DEFAULT_OBJECTIVE, "coverage", "surrogate")
 
 
 def _balance(problem: SamplingProblem) -> Objective:
-    """Return the mixture of classes if the network has label counts, else the resemblance by similarity."""
-    counts = problem.conditions.devices.label_counts
-    known = counts is not None and counts.size > 0 and bool(counts.any())
-    return Mixture(problem) if known else Resemblance(problem)
+    """Return the mixture of classes if the network's label counts tell enough, else the resemblance by similarity."""
+    return Mixture(problem) if tell_enough(problem.conditions.devices) else Resemblance(problem)
 
 
 def _surrogate_and_coverage(problem: SamplingProblem) -> Objective:

@@ -99,7 +99,7 @@ def test_a_network_file_of_arrays_can_be_chosen_or_dropped(visit: Visit, tmp_pat
     request = random_request(3, 25)
     columns = {name: np.array(values) for name, values in request["network"]["devices"].items()}
     links = {name: np.array(values) for name, values in request["network"]["topology"].items() if name != "kind"}
-    network = Network(Devices(**columns, label_counts=generator.integers(0, 9, (25, 4)).astype(float)), Links(**links))
+    network = Network(Devices(**columns, label_counts=generator.integers(0, 9, (25, 4)).astype(float)), Links(**links))  # type: ignore[arg-type]
     path = tmp_path / "network.npz"
     save_network(network, path)
     if how != "chosen":

@@ -49,6 +49,21 @@ def test_a_file_keeps_everything(tmp_path: Path) -> None:
     again = load_network(tmp_path / "net.npz")
     same(net, again)
     assert_array_equal(again.devices.label_counts, counts)
+    assert again.devices.label_epsilon is None
+
+
+def test_a_file_keeps_the_noise_of_label_counts(tmp_path: Path) -> None:
+    net = random_network(np.random.default_rng(4), 30)
+    net = net.with_columns({"label_counts": np.arange(90.0).reshape(30, 3) - 40, "label_epsilon": 0.25})
+    save_network(net, tmp_path / "net.npz")
+    again = load_network(tmp_path / "net.npz").devices
+    assert again.label_epsilon == 0.25
+    assert_array_equal(again.label_counts, net.devices.label_counts)
+    with np.load(tmp_path / "net.npz") as file:
+        arrays = {**file, "label_epsilon": np.array([1.0, 2.0])}
+    np.savez(tmp_path / "two.npz", **arrays)
+    with pytest.raises(InvalidInputError, match="label_epsilon: must be one number"):
+        load_network(tmp_path / "two.npz")
 
 
 def test_a_million_devices_fit_a_file(tmp_path: Path) -> None:

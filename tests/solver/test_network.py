@@ -51,7 +51,18 @@ BAD_DEVICES: list[tuple[dict[str, Any], str]] = [
     ({"data": [[1], [2, 3]]}, "devices.data: must be a regular array of numbers; its rows differ in length"),
     ({"label_counts": [[1, 2]] * 3}, "devices.label_counts: must have shape 4×?, has 3×2"),
     ({"label_counts": [[1, 2], [1, -2], [0, 0], [0, 0]]}, "devices.label_counts[1, 1] is -2.0: must be at least 0"),
+    ({"label_epsilon": 1.0}, "devices.label_epsilon: needs devices.label_counts"),
+    ({"label_epsilon": 0.0, "label_counts": [[1.0]] * 4}, "devices.label_epsilon: must be at least 1e-06, is 0"),
+    (
+        {"label_epsilon": 1.0, "label_counts": [[1.0], [np.nan], [-1], [1]]},
+        "devices.label_counts[1, 0] is nan: must be finite",
+    ),
 ]
+
+
+def test_only_noisy_counts_may_be_negative() -> None:
+    counts = [[1.5, -2.25], [0, 0], [3, -1], [2, 2]]
+    assert devices(4, label_counts=counts, label_epsilon=0.5).label_counts is not None
 
 
 @pytest.mark.parametrize(("columns", "message"), BAD_DEVICES)

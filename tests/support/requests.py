@@ -55,7 +55,11 @@ def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
     topology = {
         name: np.array(full["network"]["topology"][name]) for name in ("adjacency", "similarity", "transmit_cost")
     }
-    d = {name: np.array(column, dtype=float) for name, column in full["network"]["devices"].items()}
+    d = {
+        name: np.array(column, dtype=float)
+        for name, column in full["network"]["devices"].items()
+        if name != "label_noise"
+    }
     n = d["data"].size
     fresh = d["data"][:, None] * (1 - topology["similarity"] * topology["adjacency"])
     unsent = np.ones((n, n))

@@ -41,7 +41,7 @@ def planted(n: int, probability: float) -> tuple[Network, np.ndarray]:
     adjacent = np.triu(generator.random((n, n)) < probability, 1)
     source, target = np.nonzero(adjacent | adjacent.T)
     similarity = np.clip(truth[source, target] + generator.normal(0, 0.05, len(source)), 0, 1)
-    devices = Devices(*(np.full(n, value) for value in (50.0, 1e4, 1.0, 50.0, 50.0)))
+    devices = Devices(*(np.full(n, value) for value in (50.0, 1e4, 1.0, 50.0, 50.0)))  # type: ignore[arg-type]
     return Network(devices, Links(source, target, similarity, np.ones(len(source)))), truth
 
 

@@ -33,6 +33,25 @@ def archive(folder: Path, *, compressed: bool = False, **changes: Any) -> bytes:
     return stream.getvalue()
 
 
+def test_noisy_label_counts_say_the_same_as_in_json(client: httpx.Client, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    counts = generator.integers(0, 60, (30, 5)) * generator.integers(0, 2, (30, 5)) + generator.laplace(0, 2, (30, 5))
+    request = as_request(NETWORK, **PARAMETERS)
+    request["network"]["devices"] |= {"label_counts": counts.tolist(), "label_noise": {"epsilon": 0.5}}
+    expected = client.post("/v1/plans", json=request).json()
+    body = archive(tmp_path, label_counts=counts, label_epsilon=np.array(0.5))
+    answer = client.post("/v1/plans/binary", content=body, headers=HEADERS)
+    assert answer.status_code == 200, answer.text
+    with np.load(io.BytesIO(answer.content)) as file:
+        assert file["sampled"].tolist() == expected["sampled"]
+    exact = client.post("/v1/plans/binary", content=archive(tmp_path, label_counts=counts), headers=HEADERS)
+    assert exact.status_code == 422
+    assert exact.json()["errors"][0]["detail"] == "must be 0 or from 1e-12 to 1e+12"
+    odd = archive(tmp_path, label_counts=counts, label_epsilon=np.array([0.5, 1.0]))
+    refused = client.post("/v1/plans/binary", content=odd, headers=HEADERS)
+    assert refused.json()["errors"] == [{"pointer": "/label_epsilon", "detail": "must be one number"}]
+
+
 @pytest.mark.parametrize("form", ["plain", "compressed"])
 def test_arrays_say_the_same_as_json(client: httpx.Client, tmp_path: Path, form: str) -> None:
     expected = client.post("/v1/plans", json=as_request(NETWORK, **PARAMETERS)).json()

@@ -86,6 +86,36 @@ def test_label_counts_are_a_matrix_with_a_row_per_device(client: httpx.Client) -
         assert answer.json()["errors"] == [{"pointer": pointer, "detail": reason}]
 
 
+def test_label_counts_with_noise_may_be_negative(client: httpx.Client) -> None:
+    request = random_request(5, 15)
+    columns = request["network"]["devices"]
+    noise = np.random.default_rng(0).laplace(0, 4, (15, 4))
+    columns["label_counts"] = (np.random.default_rng(0).integers(0, 50, (15, 4)) + noise - 5).tolist()
+    columns["label_noise"] = {"epsilon": 0.25}
+    check_plan(request, plan(client, request))
+    exact = {**columns}
+    del exact["label_noise"]
+    without = {**columns}
+    del without["label_counts"]
+    large = {**columns, "label_counts": [[-1e13] * 4] * 15}
+    for devices, pointer, reason in (
+        (without, "label_noise", "needs label_counts"),
+        (
+            {**columns, "label_noise": {"epsilon": 0}},
+            "label_noise/epsilon",
+            "Input should be greater than or equal to 0.000001",
+        ),
+        ({**columns, "label_noise": {}}, "label_noise/epsilon", "Field required"),
+        (large, "label_counts/0/0", "must be 0 or from 1e-12 to 1e+12 in magnitude"),
+    ):
+        request["network"]["devices"] = devices
+        answer = client.post("/v1/plans", json=request)
+        assert answer.status_code == 422
+        assert answer.json()["errors"] == [{"pointer": f"/network/devices/{pointer}", "detail": reason}]
+    request["network"]["devices"] = exact
+    assert client.post("/v1/plans", json=request).status_code == 422
+
+
 def test_a_seed_decides(client: httpx.Client) -> None:
     drawn = [plan(client, random_request(6, 30, sampler="random", seed=seed))["sampled"] for seed in (1, 1, 2)]
     assert drawn[0] == drawn[1]

@@ -40,6 +40,7 @@ def assert_read_alike(body: bytes) -> None:
 
 REQUEST = random_request(1, 8)
 REQUEST["network"]["devices"]["label_counts"] = [[1, 2.5]] * 8
+REQUEST["network"]["devices"]["label_noise"] = {"epsilon": 0.5}
 REQUEST["schedule"] = [
     {"step": 2, "devices": {"transmit_budget": [1.0] * 8}, "topology": REQUEST["network"]["topology"]},
     {"step": 3},

@@ -1,11 +1,12 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fedl_sim.data.datasets import load_data_set
-from fedl_sim.errors import TopologyError
+from fedl_sim.errors import InvalidSettingError, TopologyError
 from fedl_sim.network.realisation import RealisationSettings, realise
 
 DIGITS = load_data_set("digits")
@@ -37,6 +38,20 @@ def test_the_network_says_what_the_partition_holds() -> None:
     np.testing.assert_array_equal(devices.label_counts.sum(axis=1), devices.data)
     hidden = realise(RealisationSettings(n_devices=25, mean_datapoints=40, reveal_labels=False), DIGITS, 0)
     assert hidden.network.devices.label_counts is None
+
+
+def test_devices_can_add_noise_to_their_label_counts() -> None:
+    settings = RealisationSettings(n_devices=400, mean_datapoints=40)
+    exact, noisy = (realise(replace(settings, label_epsilon=e), DIGITS, 0).network.devices for e in (None, 0.5))
+    assert exact.label_epsilon is None
+    assert noisy.label_epsilon == 0.5
+    noise = np.asarray(noisy.label_counts) - np.asarray(exact.label_counts)
+    # Laplace noise of scale b = 2: mean 0, mean magnitude b.
+    assert abs(noise.mean()) < 0.2
+    assert np.abs(noise).mean() == pytest.approx(2, rel=0.1)
+    for reveal, epsilon in ((True, 0.0), (False, 1.0)):
+        with pytest.raises(InvalidSettingError, match="label_epsilon"):
+            replace(settings, reveal_labels=reveal, label_epsilon=epsilon)
 
 
 def test_a_measured_mesh_sets_size_and_costs(tmp_path: Path) -> None:

@@ -48,6 +48,9 @@ def test_generate_writes_a_network_that_the_solver_reads(tmp_path: Path) -> None
     assert len(network) == 15
     assert np.all((network.links.similarity >= 0) & (network.links.similarity <= 1))
     assert "15 devices" in done.stdout
+    done = fedsift("generate", str(path), "-n", "15", "--mean-datapoints", "20", "--epsilon", "0.5")
+    assert done.exit_code == 0, done.output
+    assert load_network(path).devices.label_epsilon == 0.5
 
 
 @pytest.mark.parametrize(
@@ -60,6 +63,7 @@ def test_generate_writes_a_network_that_the_solver_reads(tmp_path: Path) -> None
         (["simulate", *SMALL, "-s", "21"], "21 devices are to be sampled, 20 can be"),
         (["simulate", "--topology", "nowhere.json"], "no file"),
         (["generate", "x.npz", "--link-probability", "2"], "link_probability"),
+        (["generate", "x.npz", "--epsilon", "0"], "label_epsilon"),
     ],
 )
 def test_wrong_input_is_explained_without_a_traceback(

@@ -45,6 +45,7 @@ function fromArchive(arrays) {
       Array.from(values.subarray(i * shape[1], (i + 1) * shape[1]), Number),
     );
   }
+  if (arrays.label_epsilon) devices.label_noise = { epsilon: Number(arrays.label_epsilon.values[0]) };
   const text = arrays.parameters ? new TextDecoder().decode(arrays.parameters.values) : "{}";
   return { network: makeNetwork(devices, pick(LINK_COLUMNS)), parameters: JSON.parse(text) };
 }

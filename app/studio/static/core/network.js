@@ -46,6 +46,7 @@ export function makeNetwork(devices, links, pointer = "") {
       Array.from(numbers(row, `${pointer}/devices/label_counts/${i}`, Float64Array)),
     );
   }
+  if (devices.label_noise) made.devices.label_noise = devices.label_noise;
   made.links = makeLinks(links, n, `${pointer}/topology`);
   return made;
 }
@@ -93,6 +94,7 @@ export function toWire(network) {
   if (!wires.has(network)) {
     const devices = Object.fromEntries(DEVICE_COLUMNS.map((name) => [name, Array.from(network.devices[name])]));
     if (network.devices.label_counts) devices.label_counts = network.devices.label_counts;
+    if (network.devices.label_noise) devices.label_noise = network.devices.label_noise;
     const columns = Object.fromEntries(LINK_COLUMNS.map((name) => [name, Array.from(network.links[name])]));
     wires.set(network, { devices, topology: { kind: "links", ...columns } });
   }
