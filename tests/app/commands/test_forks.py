@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,6 +25,8 @@ SLOW = random_request(3, 60, horizon=400, sample_size=10, solver="cvxpy", time_l
 
 @pytest.fixture(scope="module")
 def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    # A server that compiles kernels keeps the compiler's memory: they are compiled before.
+    subprocess.run([sys.executable, "-m", "sampler.warm_up"], check=True, stdout=subprocess.DEVNULL)
     with running_server(tmp_path_factory.mktemp("forked"), processes="2") as server:
         yield server
 
