@@ -1,6 +1,6 @@
 """Why a device was picked: one record for each step of a search, in plain values for JSON."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 __all__ = ["SHOWN_CANDIDATES", "Pick"]
@@ -39,6 +39,10 @@ class Pick:
     candidate_scores: tuple[float, ...]
     tied: int = 1
     gains: dict[int, float] = field(default_factory=dict)
+
+    def with_gains(self, gains: dict[int, float]) -> "Pick":
+        """Return the same pick with the gains of the devices to explain."""
+        return replace(self, gains=gains) if gains else self
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

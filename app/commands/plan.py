@@ -44,6 +44,9 @@ def plan(
     ] = None,
     planning: Annotated[str | None, typer.Option(help="step by step, or the whole horizon as one problem.")] = None,
     seed: Annotated[int | None, typer.Option(help="For samplers that draw.")] = None,
+    explain: Annotated[
+        str | None, typer.Option(help="Devices, as 3,7, or all: show their gain beside that of each device picked.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only diagnose the network.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer the service would give.")] = False,
 ) -> None:
@@ -53,6 +56,7 @@ def plan(
     )
     weights = given(transmit=transmit_weight, processing=processing_weight)
     options |= {"weights": weights} if weights else {}
+    options |= {} if explain is None else {"explain": _devices(explain)}
     try:
         answer = _answer(network, options, dry_run=dry_run)
     except OSError as error:
@@ -67,6 +71,16 @@ def plan(
         _show_diagnosis(answer)
     else:
         _show(answer)
+
+
+def _devices(text: str) -> bool | list[int]:
+    """What `--explain` names."""
+    if text == "all":
+        return True
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter("name devices, as 3,7, or all", param_hint="--explain") from None
 
 
 def _answer(path: Path, options: dict[str, Any], *, dry_run: bool) -> PlanOut | DiagnosisOut:
@@ -109,6 +123,7 @@ def _show(answer: PlanOut) -> None:
         console.print(f"no choice of as many devices is more than {answer.set_gap:.1%} better")
     if answer.sampler_status == "time_limit":
         console.print("the search for devices was cut short by the time limit")
+    _show_gains(console, answer)
     table = Table("step", "transfers", "datapoints sent", "useful received", "objective", "gap")
     for step in answer.steps:
         moved = step.transfers
@@ -120,6 +135,20 @@ def _show(answer: PlanOut) -> None:
             f"{step.objective:.6g}",
             f"{step.relative_gap:.1e}",
         )
+    console.print(table)
+
+
+def _show_gains(console: Console, answer: PlanOut) -> None:
+    """For every pick the gains of the devices that were asked for, beside that of the device picked."""
+    told = [pick for pick in answer.trace or [] if pick.gains is not None]
+    if not told:
+        return
+    devices = sorted({device for pick in told if pick.gains for device in pick.gains.device})
+    table = Table("pick", "device", "its gain", *(f"gain of {device}" for device in devices))
+    for number, pick in enumerate(told, start=1):
+        gains = dict(zip(pick.gains.device, pick.gains.gain, strict=True)) if pick.gains else {}
+        others = (f"{gains[device]:.6g}" if device in gains else "-" for device in devices)
+        table.add_row(str(number), str(pick.device), f"{pick.score:.6g}", *others)
     console.print(table)
 
 

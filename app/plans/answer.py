@@ -15,6 +15,7 @@ from solver import StepPlan
 __all__ = [
     "BinarySummary",
     "DiagnosisOut",
+    "Gains",
     "Guarantee",
     "PickOut",
     "PlanOut",
@@ -26,6 +27,13 @@ __all__ = [
 
 PlanStatus = Literal["optimal", "feasible", "time_limit"]
 SamplerStatus = Literal["complete", "time_limit"]
+
+
+class Gains(AnswerModel):
+    """What device[j] would have added in the place of the device picked; one that could not be picked is left out."""
+
+    device: list[int]
+    gain: list[float]
 
 
 class PickOut(AnswerModel):
@@ -41,11 +49,13 @@ class PickOut(AnswerModel):
     candidates: list[int] = Field(description="The best of them by score.")
     candidate_scores: list[float]
     tied: int = Field(description="How many had the highest score; chance decides among them.")
+    gains: Optional[Gains] = Field(None, description="Of the devices that `explain` asked for.")
 
     @classmethod
     def from_domain(cls, pick: Pick) -> "PickOut":
         """The sampler's record; its numbers need no validation."""
-        return cls.model_construct(**pick.to_dict())
+        told = Gains.model_construct(device=list(pick.gains), gain=list(pick.gains.values())) if pick.gains else None
+        return cls.model_construct(**(pick.to_dict() | {"gains": told}))
 
 
 class Transfers(AnswerModel):

@@ -67,6 +67,7 @@ class PlanQuery:
     sampler: str
     sampled: NDArray[np.int64] | None
     eligible: NDArray[np.int64] | None
+    explained: NDArray[np.int64]
     solver: str
     transfer: str
     weights: Weights
@@ -205,6 +206,7 @@ def _problem(query: PlanQuery, effort: Effort) -> SamplingProblem:
             gradient=query.gradient,
             gradient_noise=query.gradient_noise,
             effort=effort,
+            explained=query.explained,
         )
     except TooFewDevicesError as error:
         relevant = tuple(o for o in error.obstacles if allowed is None or allowed[o.device])

@@ -1,17 +1,17 @@
 """Plans as they are asked for."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, FailFast, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
 from app.http.problems import InvalidRequestError
 from app.plans.planning import PlanQuery
 from app.settings import Settings
 from app.wire.base import Indices, Measure, Optional, RequestModel
 from app.wire.budget import charge
-from app.wire.estimate import changed_networks
+from app.wire.estimate import changed_networks, transfers
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
@@ -116,6 +116,25 @@ def merged(changes: list[Change]) -> list[Change]:
     return list(by_step.values())
 
 
+def _all_or(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    return value if isinstance(value, bool) else validate(value)
+
+
+if TYPE_CHECKING:
+    Explained = bool | list[int]
+else:
+    _INDEX = {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**31}
+    Explained = Annotated[
+        list[int],
+        FailFast(),
+        WrapValidator(_all_or),
+        WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": _INDEX}]}),
+    ]
+
+# The most gains, devices × picks, that an answer tells: some megabytes of text, and a value of the objective for each.
+_MOST_GAINS = 100_000
+
+
 class PlanParameters(RequestModel):
     """All of a request but the network."""
 
@@ -128,6 +147,9 @@ class PlanParameters(RequestModel):
     sampler: Annotated[str, Field(max_length=64, description="A name that GET /v1/samplers lists.")] = DEFAULT_SAMPLER
     sampled: Optional[Indices] = Field(None, description="Fixes the set: offloading only.")
     eligible: Optional[Indices] = Field(None, description="Limits who may be sampled.")
+    explain: Optional[Explained] = Field(
+        None, description="Devices whose gain each pick of `trace` tells, beside that of the device picked; true: all."
+    )
     solver: Literal["fast", "cvxpy"] = "fast"
     transfer: Annotated[
         Literal["send_once", "redraw"],
@@ -164,6 +186,7 @@ class PlanParameters(RequestModel):
             sampler=self.sampler,
             sampled=None if self.sampled is None else _devices(self.sampled, "/sampled", len(network)),
             eligible=None if self.eligible is None else _devices(self.eligible, "/eligible", len(network)),
+            explained=self._explained(len(network)),
             solver=self.solver,
             transfer=self.transfer,
             weights=self.weights.to_domain(),
@@ -174,6 +197,18 @@ class PlanParameters(RequestModel):
             dense=self.output == "matrix",
             max_reference_links=settings.max_reference_links,
         )
+
+    def _explained(self, n_devices: int) -> NDArray[np.int64]:
+        if self.explain is None or self.explain is False:
+            return np.empty(0, np.int64)
+        everyone = self.explain is True
+        count = n_devices if everyone else len(self.explain)  # type: ignore[arg-type]
+        gains = count * self.sample_size
+        if gains > _MOST_GAINS:
+            asked = f"{count} devices in {self.sample_size} picks are {gains} gains"
+            raise InvalidRequestError.at("/explain", f"{asked}; at most {_MOST_GAINS} are told")
+        charge(transfers(gains), f"an explanation of {gains} gains")
+        return np.arange(n_devices) if everyone else _devices(self.explain, "/explain", n_devices)  # type: ignore[arg-type]
 
     def _keep_limits(self, n_devices: int, settings: Settings) -> None:
         if self.horizon > settings.max_horizon:

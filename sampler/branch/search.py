@@ -64,8 +64,9 @@ def branch_search(
             break
         last = picks[-1].device if picks else None
         pick = _best(_pool(problem.conditions, free, last, percentiles), scores, generator)
+        told = {int(i): float(scores[i]) for i in problem.explained if free[i]}
         free[pick.device] = False
-        picks.append(pick)
+        picks.append(pick.with_gains(told))
     return selection(problem, picks, scores)
 
 

@@ -78,8 +78,11 @@ class GcnRank:
                 break
             logits = rank_logits(view.features(), propagate, layers)
             pick = _best(np.flatnonzero(view.free), logits, generator, view.picked)
+            # The score of a free device is its logit less a constant of the round.
+            level = pick.score - logits[pick.device]
+            told = {int(i): float(level + logits[i]) for i in problem.explained if view.free[i]}
             view.pick(pick.device)
-            picks.append(pick)
+            picks.append(pick.with_gains(told))
         return selection(problem, picks, logits)
 
 
