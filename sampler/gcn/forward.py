@@ -27,8 +27,8 @@ class Propagation:
         links = network.links
         degree = 1.0 + np.bincount(links.source, weights=links.similarity, minlength=n)
         self._root = 1.0 / np.sqrt(degree)
-        # Links are sorted by target, so the arrays already are Λ in compressed sparse columns.
-        self._similarity = sparse.csc_array((links.similarity, links.source, network.incoming), shape=(n, n))
+        # Links are sorted by target, so the arrays already are Λ in compressed sparse columns. Rows gather faster.
+        self._similarity = sparse.csc_array((links.similarity, links.source, network.incoming), shape=(n, n)).tocsr()
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return D̃^(−1/2) Ã D̃^(−1/2) X for X of shape (N, U)."""

@@ -67,16 +67,19 @@ class RankView:
         attainable = self._counts.sum(axis=1)
         in_links = np.diff(network.incoming).astype(np.float64)
         covered_here = _sums(links.target, links.similarity, n)
-        self._static = np.stack(
-            [
-                devices.data,
-                attainable,
-                attainable / np.maximum(self._own.sum(axis=1), 1e-300),
-                _sums(links.source, links.similarity, n),
-                covered_here / np.maximum(in_links, 1),
-                in_links,
-            ],
-            axis=1,
+        # What no pick changes is standardised once.
+        self._static = standardised(
+            np.stack(
+                [
+                    devices.data,
+                    attainable,
+                    attainable / np.maximum(self._own.sum(axis=1), 1e-300),
+                    _sums(links.source, links.similarity, n),
+                    covered_here / np.maximum(in_links, 1),
+                    in_links,
+                ],
+                axis=1,
+            )
         )
         self.free = np.zeros(n, np.bool_)
         self.free[problem.candidates] = True
@@ -122,10 +125,10 @@ class RankView:
             mixture[:, 2] = mixture[:, 0] / np.sqrt(np.maximum(after.sum(axis=1), 1e-300))
             mixture[:, 3] = _overlap(after, self._share)
             mixture[:, 4] = _overlap(own_after, self._share)
-        relative = standardised(np.concatenate([self._static, mixture], axis=1))
+        mixture = standardised(mixture)
         size = self._problem.sample_size
         facts = (float(self._problem.offloading), float(self._labels), size / n, len(self.picked) / size)
-        return np.concatenate([relative, self._dynamic, np.tile(facts, (n, 1))], axis=1)
+        return np.concatenate([self._static, mixture, self._dynamic, np.tile(facts, (n, 1))], axis=1)
 
 
 def _overlap(counts: FloatArray, share: FloatArray) -> FloatArray:

@@ -51,11 +51,14 @@ def attainable_counts(network: Network, horizon: int) -> NDArray[np.float64]:
     Without label counts all data is one class. Arrivals are scaled down to what the device can take: T·θ_i received in
     all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 a device holds its own data.
     """
-    devices, links = network.devices, network.links
+    from scipy import sparse  # noqa: PLC0415 — see `solver.network`
+
+    devices, links, n = network.devices, network.links, len(network)
     known = class_counts(devices)
     counts = devices.data[:, None] if known is None else known
-    received = np.zeros(counts.shape)
-    np.add.at(received, links.target, link_reach(network, horizon)[:, None] * counts[links.source])
+    # Links are sorted by target, so the arrays already are a matrix of receivers × senders in compressed sparse rows.
+    arriving = sparse.csr_array((link_reach(network, horizon), links.source, network.incoming), shape=(n, n))
+    received = np.asarray(arriving @ counts)
     total = received.sum(axis=1)
     ceiling = np.full(len(network), np.inf)
     cost = devices.processing_cost

@@ -4,7 +4,7 @@ import pytest
 from sampler.kernels.pool import mean_reach
 from sampler.objectives.reach import attainable_counts, link_reach, mean_room, sendable_share
 from solver.network import Devices, Links, Network
-from tests.support.sampling import network
+from tests.support.sampling import labelled, network
 
 
 def two_devices(**columns: object) -> Network:
@@ -69,3 +69,12 @@ class TestAttainable:
         net = network(receive_capacity=np.full(12, 0.5))
         received = attainable_counts(net, 4)[:, 0] - net.devices.data
         assert received.max() == pytest.approx(2.0)
+
+    def test_the_sum_over_links_is_that_of_single_links(self) -> None:
+        net = labelled(30).with_columns({"receive_capacity": np.full(30, 1e9)})
+        counts = np.asarray(net.devices.label_counts)
+        expected = counts.copy()
+        for link, reach in enumerate(link_reach(net, 6)):
+            expected[net.links.target[link]] += reach * counts[net.links.source[link]]
+        roomy = net.with_columns({"processing_capacity": np.full(30, 1e9)})
+        np.testing.assert_allclose(attainable_counts(roomy, 6), expected)
