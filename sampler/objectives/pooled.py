@@ -15,7 +15,7 @@ from sampler.objectives.base import Objective
 from sampler.objectives.holdings import Holdings, Pooled
 from sampler.objectives.lazy import lazy_values
 from sampler.objectives.standing import Looked, Standing
-from sampler.objectives.threads import THREADS, in_threads
+from sampler.threads import THREADS, in_threads
 from solver.kernels.layout import Effort
 from solver.validation import frozen
 

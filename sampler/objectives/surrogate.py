@@ -19,7 +19,7 @@ from sampler.base import SamplingProblem
 from sampler.errors import TooMuchWorkError
 from sampler.objectives.base import Objective
 from sampler.objectives.reach import sendable_share
-from sampler.objectives.threads import in_threads
+from sampler.threads import in_threads
 from solver.batch import plan_sets
 from solver.eligibility import data_ceiling
 from solver.fast import time_left
