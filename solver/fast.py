@@ -13,7 +13,7 @@ from solver.kernels.horizon import carry, solve_packed
 from solver.kernels.layout import Answer, Course, Effort, Moving, Packed
 from solver.kernels.step import solve_step
 from solver.packing import Part, answer_at, new_course, pack, problem_at
-from solver.problem import StepProblem
+from solver.problem import NO_LINKS, StepProblem
 from solver.reference import MISSING, is_installed, solve_reference
 from solver.solution import OPTIMALITY_GAP, Status, StepSolution, status_of
 from solver.validation import as_number, frozen
@@ -73,7 +73,9 @@ def _second_opinion(answer: StepSolution) -> StepSolution:
 
 def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE) -> list[StepSolution]:
     """Solve many (small) problems in one compiled call: the batched form of `solve_fast`."""
-    if not all(problem.is_plain for problem in problems):
+    loads = [problem.load for problem in problems]
+    alike = len({load is None for load in loads}) <= 1
+    if not alike or not all(problem.is_plain for problem in problems):
         return [solve_fast(problem, tolerance=tolerance) for problem in problems]
     if not problems:
         return []
@@ -92,8 +94,9 @@ def solve_many(problems: Sequence[StepProblem], *, tolerance: float = TOLERANCE)
             problem.unsampled_data,
             problem.gradient_noise,
             np.ones(problem.n_links),
+            NO_LINKS if load is None else load,
         )
-        for problem in problems
+        for problem, load in zip(problems, loads, strict=True)
     ]
     packed, moving = pack(parts, np.array([[problem.gradient_norm for problem in problems]]))
     course = new_course(packed)

@@ -348,6 +348,7 @@ def _columns(
         "gradient_noise": noise,
         "limit": kind.limit(unsent),
         "price": weights.prices(subgraph, useful),
+        "load": subgraph.held if weights.are_zero else None,
     }
 
 

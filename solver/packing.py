@@ -19,7 +19,7 @@ __all__ = ["Part", "answer_at", "new_course", "pack", "part_of", "problem_at"]
 class Part(NamedTuple):
     """One horizon's columns, named as in `solver.problem.StepProblem`; `fresh` is `useful` before any offloading.
 
-    `sending` and `holding` are the prices of `solver.weights`, empty if there are none.
+    `sending` and `holding` are the prices of `solver.weights`, empty if there are none, and so is `load`.
     """
 
     offsets: IntArray
@@ -33,6 +33,7 @@ class Part(NamedTuple):
     unsampled_data: float
     gradient_noise: float
     unsent: FloatArray
+    load: FloatArray = NO_LINKS
     sending: FloatArray = NO_LINKS
     holding: FloatArray = NO_LINKS
 
@@ -58,6 +59,7 @@ def part_of(
         subgraph.unsampled_data,
         noise,
         unsent,
+        weights.load(subgraph),
         *weights.columns(subgraph),
     )
 
@@ -82,6 +84,7 @@ def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = Fals
         0.0,
         frozen(moving.unsent) if once else NO_LINKS,
         frozen(moving.price),
+        frozen(_joined([part.load for part in parts])),
     )
     packed = Packed(
         _starts([part.budget.size for part in parts]),
@@ -144,6 +147,7 @@ def problem_at(packed: Packed, t: int, j: int) -> StepProblem:
         gradient_noise=float(packed.gamma[j]),
         limit=columns.limit[links].copy() if columns.limit.size else None,
         price=columns.price[links].copy() if columns.price.size else None,
+        load=columns.load[links] if columns.load.size else None,
     )
 
 

@@ -49,6 +49,8 @@ class StepProblem:
         gradient_noise: γ.
         limit: the most that Φ_l may be in this step (None: only the sender's Σ Φ ≤ 1).
         price: what Φ_l = 1 adds to the objective (None: nothing).
+        load: D_k, the datapoints that Φ_l = 1 sends. Without prices the fast solver then looks for an optimal plan that
+            sends little (`solver.kernels.least_sending`; None: any optimal plan will do).
     """
 
     offsets: IntArray
@@ -64,6 +66,7 @@ class StepProblem:
     gradient_noise: float
     limit: FloatArray | None = None
     price: FloatArray | None = None
+    load: FloatArray | None = None
 
     def __post_init__(self) -> None:
         data = as_column(self.data, "data")
@@ -101,6 +104,7 @@ class StepProblem:
             "gradient_noise": as_number(self.gradient_noise, "gradient_noise"),
             "limit": None if self.limit is None else as_column(self.limit, "limit", length=receiver.size, high=1.0),
             "price": None if self.price is None else as_column(self.price, "price", length=receiver.size),
+            "load": None if self.load is None else as_column(self.load, "load", length=receiver.size),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -168,6 +172,7 @@ class StepProblem:
             self.gradient_noise,
             NO_LINKS if self.limit is None else frozen(self.limit),
             NO_LINKS if self.price is None else frozen(self.price),
+            NO_LINKS if self.load is None else frozen(self.load),
         )
 
     def columns(self) -> dict[str, Any]:

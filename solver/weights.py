@@ -46,6 +46,10 @@ class Weights:
         """Both, for a whole horizon; empty if the objective is the paper's."""
         return (_NOTHING, _NOTHING) if self.are_zero else (self.of_sending(subgraph), self.of_holding(subgraph))
 
+    def load(self, subgraph: Subgraph) -> FloatArray:
+        """D_k of each link, if optimal plans are to send little; empty if links have prices, which decide then."""
+        return subgraph.held if self.are_zero else _NOTHING
+
     def prices(self, subgraph: Subgraph, useful: FloatArray) -> FloatArray | None:
         """What Φ_l = 1 costs in a step where it brings so many useful datapoints; None if it costs nothing."""
         if self.are_zero:

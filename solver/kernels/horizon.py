@@ -61,9 +61,10 @@ def _step(packed: Packed, t: int, j: int) -> Step:
         packed.D_hat[j],
         packed.G[t, j],
         packed.gamma[j],
-        # Without limits or prices the column is empty, and so is every part of it.
+        # Without limits, prices or loads the column is empty, and so is every part of it.
         columns.limit[l0:l1],
         columns.price[l0:l1],
+        columns.load[l0:l1],
     )
 
 

@@ -12,7 +12,8 @@ class Step(NamedTuple):
 
     Sender k's links are offsets[k]:offsets[k + 1], ascending in `receiver`. Link l turns a fraction Φ_l into
     a_l·Φ_l useful datapoints, and ψ_l·Φ_l of the budget B_k is spent on it. `limit` and `price` have an upper bound
-    on Φ_l and what Φ_l = 1 adds to the objective; each is empty if the step has none.
+    on Φ_l and what Φ_l = 1 adds to the objective; each is empty if the step has none. `load` is D_k of each link, what
+    Φ_l = 1 sends; it is empty if any optimal plan will do.
     """
 
     offsets: IntArray
@@ -27,6 +28,7 @@ class Step(NamedTuple):
     gamma: float
     limit: FloatArray
     price: FloatArray
+    load: FloatArray
 
 
 class Effort(NamedTuple):

@@ -1,4 +1,4 @@
-"""One step from start to finish: presolve, interior point, clean-up, certificate."""
+"""One step from start to finish: presolve, interior point, clean-up, certificate, less sending."""
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from solver.kernels.compile import compiled
 from solver.kernels.finish import finish, finish_clean
 from solver.kernels.interior_point import iterate
 from solver.kernels.layout import Answer, Effort, Reduced, Step
+from solver.kernels.least_sending import send_less
 from solver.kernels.objective import terms
 from solver.kernels.prepare import prepare
 from solver.kernels.starting_point import starting_point
@@ -85,6 +86,9 @@ def solve_step(
             gap = finish_clean(step, found, reduced, point, s, target, mu, phi, R)
         else:
             gap = finish(step, found, reduced, s, mu, phi, R)
+    # With prices, another way to the same data costs something else.
+    if step.load.size > 0 and step.price.size == 0:
+        send_less(step, R, phi)
     sampling, statistical, violation = measure(step, theta, ceiling, phi, R)
     figures = answer.figures
     figures[0] = iterations
