@@ -102,7 +102,8 @@ def horizon_bound(
         if best.most - reached <= _TIGHT * objective:
             break
     most = best.most
-    if most - reached > _CLOSE * objective:
+    # Nothing is sent at a maximum of 0, which no prices can lower.
+    if most > 0.0 and most - reached > _CLOSE * objective:
         step = _FIRST_STEP * (most - reached) / most
         close = reached + _CLOSE * objective
         improved = improve_prices(stacked.joint, worth, best.mu, best.nu, best.once, _PASSES, step, close)
