@@ -39,7 +39,7 @@ def horizon_overhead(seed: int) -> list[dict[str, object]]:
             plan_offloading(schedule, sampled, horizon=STEPS)
             whole.append(perf_counter() - begin)
             part = part_of(subgraph, start(schedule, sampled).data, ceiling, 1.0, np.ones(subgraph.source.size))
-            packed, moving = pack([part], np.ones((STEPS, 1)))
+            packed, moving = pack([part], np.ones((STEPS, 1)), once=True)
             course, done = new_course(packed), np.zeros(1, np.int64)
             effort = effort_for(TOLERANCE)
             begin = perf_counter()
