@@ -48,6 +48,13 @@ class ServerProcess:
         """The most resident memory of each process so far, added up, where /proc tells."""
         return self._memory("status", "VmHWM:")
 
+    def reset_peak(self) -> None:
+        """Begin a new measurement of the peak, where /proc allows it."""
+        for pid in _family(self.process.pid):
+            clear = Path(f"/proc/{pid}/clear_refs")
+            if clear.exists():
+                clear.write_text("5", encoding="utf-8")
+
     def _memory(self, file: str, name: str) -> float | None:
         if not Path("/proc/self", file).exists():
             return None

@@ -243,5 +243,8 @@ class DiskLowError(ServiceError):
     title = "The disk is almost full"
 
     def __init__(self, reserve: int) -> None:
-        detail = f"fewer than {reserve} bytes are free for the store (FEDSIFT_DISK_RESERVE), so nothing new is kept; "
-        super().__init__(f"{detail}plans without `keep` are answered, and deleting works")
+        free = f"fewer than {reserve} bytes are free" if reserve else "no byte is free"
+        super().__init__(
+            f"{free} for the store (FEDSIFT_DISK_RESERVE), so nothing new is kept; "
+            "plans without `keep` are answered, and deleting works"
+        )

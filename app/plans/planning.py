@@ -231,10 +231,10 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
     n_links = links_into(query.schedule, state.sampled)
     _keep_limits(query, n_links)
     norms = gradient.norms(state.step + 1, last)
-    needed = estimate.offloading(query.solver, query.sample_size, n_links)
+    needed = estimate.offloading(query.solver, query.sample_size, n_links, norms.size)
     if query.planning == "horizon":
         needed += estimate.whole_horizon(query.sample_size, n_links, norms.size)
-    with reserved(needed, f"solving with {n_links} links"):
+    with reserved(needed, f"solving {norms.size} steps with {n_links} links"):
         period = _advance(query, state, norms, deadline)
     deadline.check()
     if period.obstacles:

@@ -1,8 +1,8 @@
 """How much memory a request is about to need, in bytes, from counts that are known before it needs it (ADR 0045).
 
 Factors are meant as upper bounds. The comment of each says what was measured on one process, or that it was only
-calculated. `tests/app/wire/test_budget.py` holds hostile bodies to the growth of a real process. Requests that just fit
-the budget have not been measured.
+calculated. `tests/app/wire/test_budget.py` holds hostile bodies to the growth of a real process, and
+`benchmarks.service_memory` requests that just fit the budget (docs/reliability.md has its table).
 """
 
 from dataclasses import dataclass
@@ -45,6 +45,11 @@ _SOLVED_PAIR = 16
 # A whole horizon as one problem has some twenty columns of links × steps, and matrices with seven numbers for each pair
 # of (sampled device, step); larger ones than these are not solved so (calculated).
 _JOINT_LINK, _JOINT_PAIR, _JOINT_ROWS, _JOINT_BLOCKS = 160, 56, 1000, 1_000_000
+# For each link and step: the share sent, which the bound on the whole horizon needs, with its masks, and a transfer's
+# four numbers. For those that the solver plans in one call (`solver.horizon`), answers and their useful part besides
+# (measured: 12 and 25 in all where few links are used).
+_LINK_STEP = 44
+_PLANNED_AT_ONCE, _PLANNED_LINK_STEP = 2_000_000, 24
 # CVXPY's matrices and Clarabel's factors for a link (a guess, not measured).
 _REFERENCE_LINK = 8000
 # A number of an answer is in an array, an object in a list, and text: 8 + 32 + 2·20. Two for a sampled device and step,
@@ -113,10 +118,13 @@ def sampling(sampler: str, n_devices: int, n_links: int) -> int:
     return _SAMPLED_DEVICE * n_devices + link * (n_devices + n_links)
 
 
-def offloading(solver: str, sample_size: int, n_links: int) -> int:
-    """One step's problem while it is solved; `n_links` lead into the sampled devices."""
+def offloading(solver: str, sample_size: int, n_links: int, n_steps: int) -> int:
+    """The problems of so many steps while they are solved; `n_links` lead into the sampled devices."""
     receivers = min(sample_size, n_links)
-    return (_REFERENCE_LINK if solver == "cvxpy" else _SOLVED_LINK) * n_links + _SOLVED_PAIR * receivers**2
+    one = (_REFERENCE_LINK if solver == "cvxpy" else _SOLVED_LINK) * n_links + _SOLVED_PAIR * receivers**2
+    cells = n_links * n_steps
+    at_once = min(cells, max(_PLANNED_AT_ONCE, n_links))
+    return one + _LINK_STEP * cells + _PLANNED_LINK_STEP * at_once
 
 
 def whole_horizon(sample_size: int, n_links: int, count: int) -> int:

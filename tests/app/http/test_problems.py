@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.http.problems import ERROR_LIMIT, InfeasibleError, InvalidRequestError, ServiceError
+from app.http.problems import ERROR_LIMIT, DiskLowError, InfeasibleError, InvalidRequestError, ServiceError
 from app.wire.problem import ErrorItem
 from solver import Obstacle
 
@@ -36,3 +36,8 @@ def test_devices_that_stand_in_the_way_are_counted_and_the_first_named(count: in
     assert problem.device_count == count
     assert [found.device for found in problem.devices] == list(range(min(count, ERROR_LIMIT)))
     assert (problem.devices[0].step, problem.devices[0].reason) == (2, "no room")
+
+
+def test_a_full_disk_is_described_with_and_without_a_reserve() -> None:
+    assert DiskLowError(5).detail.startswith("fewer than 5 bytes are free for the store (FEDSIFT_DISK_RESERVE)")
+    assert DiskLowError(0).detail.startswith("no byte is free for the store (FEDSIFT_DISK_RESERVE)")

@@ -1,8 +1,9 @@
 """Requests share one budget of memory: what each charges, what is refused and why, and what a real process grows by."""
 
+import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
@@ -14,7 +15,9 @@ from app.plans.binary import NPZ
 from app.wire.budget import MemoryBudget, charge, reserved
 from tests.support.hostile import HOSTILE, peak_bytes, reset_peak, resident_bytes
 from tests.support.requests import random_request
-from tests.support.server import Server
+from tests.support.server import Server, running_server
+
+JSON = {"content-type": "application/json"}
 
 
 def test_what_cannot_fit_is_too_large_and_says_the_numbers_and_the_setting() -> None:
@@ -71,6 +74,52 @@ def test_a_small_body_cannot_make_the_process_grow(server: Server, name: str) ->
     assert "FEDSIFT_MEMORY_BUDGET" in answer.json()["detail"]
     assert peak_bytes(pid) - rest <= 400_000_000
     assert seconds < 30  # under 2 on an idle machine
+
+
+def star(receivers: int, each: int, **parameters: object) -> bytes:
+    """Sampled devices with so many senders of their own each, which use all links at every step."""
+    n = receivers * (1 + each)
+    columns = {"data": 100, "processing_capacity": 9e6, "processing_cost": 1}
+    devices = {name: [value] * n for name, value in (columns | {"receive_capacity": 1e6, "transmit_budget": 5}).items()}
+    links: dict[str, list[float]] = {
+        "source": list(range(receivers, n)),
+        "target": [i for i in range(receivers) for _ in range(each)],
+    }
+    links |= {name: [0.5] * (n - receivers) for name in ("similarity", "transmit_cost")}
+    network = {"devices": devices, "topology": {"kind": "links", **links}}
+    sampled = {"sample_size": receivers, "sampled": list(range(receivers))}
+    return json.dumps({"network": network, "horizon": 5, **sampled, **parameters}).encode()
+
+
+# One that fits, one that must not, and what its refusal begins with.
+FITTING: dict[str, tuple[Callable[[int], bytes], int, int, str]] = {
+    "links and steps": (lambda size: star(10, 200, horizon=size), 60, 3600, "solving 3600 steps with 2000 links"),
+    "links": (lambda size: star(10, size), 700, 20_000, ""),
+    "matrices in the answer": (lambda size: star(10, size, output="matrix"), 30, 200, ""),
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running_server(tmp_path_factory.mktemp("small"), memory_budget="60000000") as server, server.client() as c:
+        # The first plan loads what all need.
+        assert c.post("/v1/plans", content=star(2, 3), headers=JSON).status_code == 200
+        yield server
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_a_request_that_fits_stays_within_its_estimate(small: Server, name: str) -> None:
+    make, fits, too_large, reason = FITTING[name]
+    pid = small.process.pid
+    with small.client() as client:
+        rest = resident_bytes(pid)
+        reset_peak(pid)
+        answer = client.post("/v1/plans", content=make(fits), headers=JSON)
+        assert answer.status_code == 200, answer.text[:500]
+        assert peak_bytes(pid) - rest <= 60_000_000 + 64_000_000  # as 400 MB of the default budget
+        refused = client.post("/v1/plans", content=make(too_large), headers=JSON)
+        assert refused.status_code == 413
+        assert refused.json()["detail"].startswith(reason)
 
 
 @contextmanager
