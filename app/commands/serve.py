@@ -23,7 +23,7 @@ from app.store import NewerSchemaError, Store, StoreError
 from app.telemetry.logs import set_up_logs
 from app.telemetry.shared import shared_metrics
 from app.telemetry.traces import tracing
-from app.worker.supervisor import Supervisor
+from app.worker.supervisor import Supervisor, require_extra
 from solver.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def serve(
     refuse_newer_schema(settings)
     refuse_open_door(settings)
     refuse_missing_telemetry(settings)
+    if settings.workers:
+        require_extra()
     set_up_logs(settings.log_level)
     settings.export()
     _on_stop_signals(leave)

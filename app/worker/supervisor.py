@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from app.worker.liveness import Watch
 
-__all__ = ["EXTRA_SECONDS", "Supervisor"]
+__all__ = ["EXTRA_SECONDS", "Supervisor", "require_extra"]
 
 _log = logging.getLogger("fedsift.supervisor")
 
@@ -28,6 +28,19 @@ _START_SECONDS = 60.0
 
 # `-P` keeps the working directory off the import path: a folder `app/` there must not replace ours.
 _COMMAND = (sys.executable, "-P", "-m", "app.worker.main", "--supervised")
+
+
+def require_extra() -> None:
+    """Check that workers can start.
+
+    Raises:
+        MissingExtraError: their extra is not installed.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        from solver.errors import MissingExtraError  # noqa: PLC0415 - loads the solver, which this process does not need
+
+        raise MissingExtraError(f"validation workers need {missing[0]}: install fedsift[worker]")
 
 
 class Supervisor:
@@ -53,11 +66,8 @@ class Supervisor:
         Raises:
             MissingExtraError: there are workers to start, and their extra is not installed.
         """
-        missing = [name for name in _NEEDED if self._count and find_spec(name) is None]
-        if missing:
-            from solver.errors import MissingExtraError  # noqa: PLC0415 - loads the solver, which this process does not need
-
-            raise MissingExtraError(f"validation workers need {missing[0]}: install fedsift[worker]")
+        if self._count:
+            require_extra()
         for number in range(self._count):
             thread = threading.Thread(target=self._keep, args=(number,), name=f"worker-{number}", daemon=True)
             thread.start()
