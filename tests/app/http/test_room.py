@@ -31,7 +31,7 @@ def refused(answer: httpx.Response) -> int:
 
 def until_refused(client: httpx.Client, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
-    while (answer := client.post(path, json=body)).status_code in {200, 201}:
+    while (answer := client.post(path, json=body)).status_code in {200, 201, 202}:
         made.append(answer.json())
         assert len(made) < 100
     assert refused(answer) > LIMIT / 2
@@ -48,7 +48,8 @@ def test_a_quota_limits_plans_runs_and_validations_together(tmp_path: Path, data
         plans = until_refused(c, "/v1/plans", {**request, "keep": True})
         assert len(plans) > 1
         assert c.post("/v1/plans", json=request).status_code == 200
-        refused(c.post("/v1/validations", json=VALIDATION))
+        # Validations are small: some may fit where no plan does.
+        until_refused(c, "/v1/validations", VALIDATION)
         for k in range(1, 6):
             told = {"aggregation": k, "gradient_norm": 0.5}
             answer = c.post(f"{run}/aggregations", json=told)
