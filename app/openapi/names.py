@@ -21,6 +21,7 @@ _CHOICES = {
     ("links", "matrix"): "OutputForm",
     ("fast", "cvxpy"): "SolverName",
     ("ok", "unavailable", "does_not_answer", "newer_schema"): "StoreState",
+    ("step", "horizon"): "PlanningRule",
     ("send_once", "redraw"): "TransferRule",
     ("ok", "low"): "DiskState",
     ("ok", "loading", "failed"): "SolverState",
