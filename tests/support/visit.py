@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Response, expect
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # Two loaded cores are slow; a person would wait as long.
@@ -22,6 +22,12 @@ COLOURS = """() => { const m = document.querySelector('#map'); const c = new Off
 DRAWN = """() => { const map = document.querySelector('#map'); const { drawn, settled } = map.dataset;
   return settled !== undefined && (drawn === settled || !map.checkVisibility()); }"""
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def is_plan(answer: Response) -> bool:
+    """Whether a plan was asked for, and not a diagnosis."""
+    asked = json.loads(answer.request.post_data or "{}")
+    return answer.url.endswith("/v1/plans") and not asked.get("dry_run", False)
 
 
 @dataclass
@@ -79,7 +85,8 @@ class Visit:
 
     def plan(self) -> dict[str, Any]:
         """Press Plan, and return the answer that came over the wire."""
-        with self.page.expect_response("**/v1/plans") as answer:
+        # The diagnosis of the network may still be under way; it has the same address.
+        with self.page.expect_response(is_plan) as answer:
             self.button("Plan").click()
         plan: dict[str, Any] = answer.value.json()
         expect(self.page.locator("#timebar")).to_be_visible()

@@ -19,7 +19,7 @@ from sampler.gcn.sampler import GcnBranch
 from sampler.gcn.score_training import train_scorer
 from sampler.gcn.weights import PAPER_SIZES, Weights, load_weights, read_weights, weights_name
 from solver.errors import InvalidInputError
-from solver.network import Devices, Links, Network
+from solver.network import DEVICE_COLUMNS, Devices, Links, Network
 from solver.schedule import Schedule
 from tests.support.networks import random_devices
 
@@ -132,7 +132,7 @@ class TestGcnRank:
         network = with_labels(random_devices(n, 0.4, seed), seed)
         order = np.random.default_rng(seed).permutation(n)
         place = np.argsort(order)
-        columns = {name: getattr(network.devices, name)[order] for name in (*Devices.__dataclass_fields__,)}
+        columns = {name: getattr(network.devices, name)[order] for name in (*DEVICE_COLUMNS, "label_counts")}
         links = network.links
         moved = Network(
             Devices(**columns), Links(place[links.source], place[links.target], links.similarity, links.transmit_cost)
