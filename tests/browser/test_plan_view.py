@@ -106,6 +106,23 @@ def test_changed_settings_plan_anew(visit: Visit) -> None:
     expect(visit.page.get_by_text("Not planned yet")).to_be_visible()
 
 
+def test_a_device_passed_over_is_compared_round_by_round(visit: Visit) -> None:
+    visit.open("view=plan&n=40&sampler=greedy&planned=1&budgets=tight")
+    expect(visit.page.locator("#timebar")).to_be_visible()
+    trace = visit.state("state.plan.trace")
+    never = next(device for device in trace[-1]["gains"]["device"] if device != trace[-1]["device"])
+    panel = visit.page.locator("#inspector-body")
+    panel.get_by_label("Device").fill(str(never))
+    panel.get_by_label("Device").press("Enter")
+    rounds = panel.locator(".trace li")
+    expect(rounds).to_have_count(len(trace))
+    for number, pick in enumerate(trace):
+        own = pick["gains"]["gain"][pick["gains"]["device"].index(never)]
+        assert own <= pick["score"]
+        expect(rounds.nth(number)).to_contain_text("It was scored")
+        expect(rounds.nth(number)).to_contain_text(f"device {pick['device']} scored")
+
+
 def test_a_device_clicked_says_its_numbers_and_why(visit: Visit, shots: Path) -> None:
     visit.open("view=plan&n=40&sampler=gcn_branch&planned=1&stragglers=20&budgets=tight")
     expect(visit.page.locator("#timebar")).to_be_visible()

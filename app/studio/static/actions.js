@@ -51,6 +51,10 @@ export const planRequest = (more = {}) => ({
   ...more,
 });
 
+// Above this many devices × picks a plan comes without the gains of every device, which take time and bytes.
+const MOST_GAINS = 20_000;
+const explained = () => state.network.n * Math.min(state.settings.size, state.network.n) <= MOST_GAINS;
+
 let underWay = new AbortController();
 
 /** Plan with the settings as they are; the newest request wins. */
@@ -64,7 +68,7 @@ export async function makePlan() {
   set({ planned: 1 });
   try {
     const begin = performance.now();
-    const plan = await call("POST", "/v1/plans", planRequest(), { signal });
+    const plan = await call("POST", "/v1/plans", planRequest(explained() ? { explain: true } : {}), { signal });
     plan.seconds = (performance.now() - begin) / 1000;
     const story = replay(network, schedule, plan);
     update({ plan, story, planning: false });

@@ -112,18 +112,21 @@ function verdict(story, device, hindrance) {
   const plan = currentPlan();
   const chosen = story.order.get(device);
   const sampler = plan?.sampler ?? state.settings.sampler;
-  if (chosen === undefined) {
-    const worst = plan?.scores?.length ? ` The lowest score picked was ${figure(Math.min(...plan.scores))}.` : "";
-    return `It could be sampled; ${sampler} chose others.${worst}`;
-  }
+  if (chosen === undefined) return `It could be sampled; ${sampler} chose others.`;
   const score = plan?.scores?.[chosen];
   return `Picked as number ${chosen + 1} by ${sampler}${score === undefined ? "" : `, with score ${figure(score)}`}.`;
 }
 
-/** The steps of the search in which this device was picked or passed over, if the sampler tells. */
+/** What this device would have added in a round; undefined if the plan does not tell. */
+function gainIn(pick, device) {
+  const place = pick.gains?.device.indexOf(device) ?? -1;
+  return place < 0 ? pick.candidate_scores[pick.candidates.indexOf(device)] : pick.gains.gain[place];
+}
+
+/** The rounds of the search in which this device was picked or passed over; a score compares within its round only. */
 function path(story, device) {
   const trace = currentPlan()?.trace ?? [];
-  const told = trace.filter((pick) => pick.device === device || pick.candidates.includes(device));
+  const told = trace.filter((pick) => pick.device === device || gainIn(pick, device) !== undefined);
   if (!told.length) return null;
   return h(
     "ol",
@@ -132,8 +135,8 @@ function path(story, device) {
       const number = trace.indexOf(pick) + 1;
       const rule = `${pick.rule}${pick.previous === undefined ? "" : ` of device ${pick.previous}`}`;
       const bar = pick.percentile === undefined ? "" : `, at or above percentile ${pick.percentile}`;
-      const own = pick.candidate_scores[pick.candidates.indexOf(device)];
-      const outcome = pick.device === device ? "picked" : `scored ${figure(own)}; device ${pick.device} scored ${figure(pick.score)}`;
+      const own = gainIn(pick, device);
+      const outcome = pick.device === device ? `picked, with ${figure(pick.score)}` : `scored ${figure(own)}; device ${pick.device} scored ${figure(pick.score)}`;
       return h("li", {}, `Pick ${number}: ${rule}${bar}; ${pick.n_candidates} candidates. It was ${outcome}.`);
     }),
   );
