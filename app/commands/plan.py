@@ -56,7 +56,7 @@ def plan(
     )
     weights = given(transmit=transmit_weight, processing=processing_weight)
     options |= {"weights": weights} if weights else {}
-    options |= {} if explain is None else {"explain": _devices(explain)}
+    options |= {} if explain is None else _explanation(explain)
     try:
         answer = _answer(network, options, dry_run=dry_run)
     except OSError as error:
@@ -73,12 +73,12 @@ def plan(
         _show(answer)
 
 
-def _devices(text: str) -> bool | list[int]:
-    """What `--explain` names."""
+def _explanation(text: str) -> dict[str, Any]:
+    """The parameters behind `--explain`."""
     if text == "all":
-        return True
+        return {"explain_all": True}
     try:
-        return [int(word) for word in text.split(",")]
+        return {"explain": [int(word) for word in text.split(",")]}
     except ValueError:
         raise typer.BadParameter("name devices, as 3,7, or all", param_hint="--explain") from None
 

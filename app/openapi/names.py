@@ -28,7 +28,6 @@ _CHOICES = {
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",
     ("string", "number"): "WordOrNumber",
-    ("boolean", "array"): "AllOrSome",
     ("ok", "no_workers", "unavailable"): "ValidationService",
     ("queued", "running", "cancelling", "succeeded", "failed", "cancelled"): "ValidationState",
     ("as_predicted", "less", "more", "nothing_predicted", "pending"): "Outcome",

@@ -1,10 +1,10 @@
 """Plans as they are asked for."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ConfigDict, FailFast, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
+from pydantic import ConfigDict, Field
 
 from app.http.problems import InvalidRequestError
 from app.plans.planning import PlanQuery
@@ -116,21 +116,6 @@ def merged(changes: list[Change]) -> list[Change]:
     return list(by_step.values())
 
 
-def _all_or(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
-    return value if isinstance(value, bool) else validate(value)
-
-
-if TYPE_CHECKING:
-    Explained = bool | list[int]
-else:
-    _INDEX = {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**31}
-    Explained = Annotated[
-        list[int],
-        FailFast(),
-        WrapValidator(_all_or),
-        WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "array", "items": _INDEX}]}),
-    ]
-
 # The most gains, devices × picks, that an answer tells: some megabytes of text, and a value of the objective for each.
 _MOST_GAINS = 100_000
 
@@ -147,9 +132,10 @@ class PlanParameters(RequestModel):
     sampler: Annotated[str, Field(max_length=64, description="A name that GET /v1/samplers lists.")] = DEFAULT_SAMPLER
     sampled: Optional[Indices] = Field(None, description="Fixes the set: offloading only.")
     eligible: Optional[Indices] = Field(None, description="Limits who may be sampled.")
-    explain: Optional[Explained] = Field(
-        None, description="Devices whose gain each pick of `trace` tells, beside that of the device picked; true: all."
+    explain: Optional[Indices] = Field(
+        None, description="Devices whose gain each pick of `trace` tells, beside that of the device picked."
     )
+    explain_all: Annotated[bool, Field(description="`explain` for every device.")] = False
     solver: Literal["fast", "cvxpy"] = "fast"
     transfer: Annotated[
         Literal["send_once", "redraw"],
@@ -199,16 +185,20 @@ class PlanParameters(RequestModel):
         )
 
     def _explained(self, n_devices: int) -> NDArray[np.int64]:
-        if self.explain is None or self.explain is False:
-            return np.empty(0, np.int64)
-        everyone = self.explain is True
-        count = n_devices if everyone else len(self.explain)  # type: ignore[arg-type]
-        gains = count * self.sample_size
+        if self.explain_all and self.explain is not None:
+            raise InvalidRequestError.at(
+                "/explain", "names devices, and `explain_all` asks for all: give one of the two"
+            )
+        asked = np.arange(n_devices if self.explain_all else 0)
+        if self.explain is not None:
+            asked = _devices(self.explain, "/explain", n_devices)
+        gains = asked.size * self.sample_size
         if gains > _MOST_GAINS:
-            asked = f"{count} devices in {self.sample_size} picks are {gains} gains"
-            raise InvalidRequestError.at("/explain", f"{asked}; at most {_MOST_GAINS} are told")
+            size = f"{asked.size} devices in {self.sample_size} picks are {gains} gains"
+            field = "/explain_all" if self.explain_all else "/explain"
+            raise InvalidRequestError.at(field, f"{size}; at most {_MOST_GAINS} are told")
         charge(transfers(gains), f"an explanation of {gains} gains")
-        return np.arange(n_devices) if everyone else _devices(self.explain, "/explain", n_devices)  # type: ignore[arg-type]
+        return asked
 
     def _keep_limits(self, n_devices: int, settings: Settings) -> None:
         if self.horizon > settings.max_horizon:

@@ -68,7 +68,7 @@ export async function makePlan() {
   set({ planned: 1 });
   try {
     const begin = performance.now();
-    const plan = await call("POST", "/v1/plans", planRequest(explained() ? { explain: true } : {}), { signal });
+    const plan = await call("POST", "/v1/plans", planRequest(explained() ? { explain_all: true } : {}), { signal });
     plan.seconds = (performance.now() - begin) / 1000;
     const story = replay(network, schedule, plan);
     update({ plan, story, planning: false });

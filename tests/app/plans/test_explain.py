@@ -28,7 +28,7 @@ def picks(**parameters: Any) -> list[PickOut]:
 
 @pytest.mark.parametrize("sampler", [*SEARCHES, "local_search", "exhaustive", "gcn_branch"])
 def test_every_round_tells_the_gain_of_everyone_who_could_be_picked(sampler: str) -> None:
-    told = picks(sampler=sampler, explain=True)
+    told = picks(sampler=sampler, explain_all=True)
     plain = picks(sampler=sampler)
     assert [pick.device for pick in told] == [pick.device for pick in plain]
     assert plain
@@ -47,7 +47,7 @@ def test_only_who_was_asked_for_is_told() -> None:
     told = [set() if pick.gains is None else set(pick.gains.device) for pick in picks(sampler="greedy", explain=[3, 7])]
     assert told[0] == {3, 7}
     assert all(one <= {3, 7} for one in told)
-    assert picks(sampler="random", explain=True) == []
+    assert picks(sampler="random", explain_all=True) == []
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,17 @@ def test_what_cannot_be_explained_is_refused(explain: Any, words: str) -> None:
     assert words in text
 
 
+def test_devices_and_all_at_once_are_refused() -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        picks(sampler="greedy", explain=[3], explain_all=True)
+    assert refused.value.errors[0].pointer == "/explain"
+
+
 def test_more_gains_than_an_answer_may_have_are_refused() -> None:
-    request = random_request(4, 400, sample_size=300, explain=True)
+    request = random_request(4, 400, sample_size=300, explain_all=True)
     with pytest.raises(InvalidRequestError) as refused:
         PlanRequest.model_validate(request).to_domain(Settings())
-    assert refused.value.errors[0].pointer == "/explain"
+    assert refused.value.errors[0].pointer == "/explain_all"
     assert "120000 gains; at most 100000" in refused.value.errors[0].detail
 
 
