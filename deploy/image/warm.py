@@ -6,6 +6,7 @@ that the image is complete: a missing library fails the build, not the first req
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -59,11 +60,30 @@ def answer(path: str, body: object = None) -> bytes:
         return bytes(response.read())
 
 
+def warm_kernels() -> str:
+    """Compile the service's kernels for every kind of processor; returns what numba tells of its cache."""
+    told = ""
+    for kind in kinds_here():
+        environment = {**os.environ, "NUMBA_CPU_NAME": kind, "NUMBA_DEBUG_CACHE": "1"}
+        command = [sys.executable, "-P", "-m", "sampler.warm_up"]
+        told += subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
+    return told
+
+
+def remove_unloaded_kernels() -> None:
+    """Remove compiled code that the service does not load: a function that only kernels call is a part of theirs."""
+    loaded = set(re.findall(r"data loaded from '(.+\.nbc)'", warm_kernels()))
+    assert loaded, "numba loaded nothing from its cache"  # noqa: S101 - the build stops here
+    for code in Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbc"):
+        if str(code) not in loaded:
+            code.unlink()
+
+
 def warm_service(workers: int) -> None:
     """Ask the running service for a plan by each solver; with workers, also for a validation, and wait for its end."""
-    for kind in kinds_here():
-        environment = {**os.environ, "NUMBA_CPU_NAME": kind}
-        subprocess.run([sys.executable, "-P", "-m", "sampler.warm_up"], check=True, env=environment)
+    warm_kernels()
+    if not workers:  # a trainer loads others
+        remove_unloaded_kernels()
     run("keys", "create", "warm")
     command = [str(Path(sys.executable).with_name("fedsift")), "serve", "--host", "127.0.0.1", "--port", str(PORT)]
     server = subprocess.Popen(command, env={**os.environ, "FEDSIFT_WORKERS": str(workers)})  # noqa: S603
