@@ -1,8 +1,9 @@
 """`fedsift generate`: draw a network realisation and write it to a file."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,6 +14,7 @@ from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES
 from fedl_sim.terminal import grouped
 from solver.interchange import save_network
+from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Network
 
 __all__ = ["NetworkOptions", "generate"]
 
@@ -56,16 +58,32 @@ class NetworkOptions:
 @grouped
 def generate(
     *,
-    output: Annotated[Path, typer.Argument(help="Where to write the network, as .npz.")],
+    output: Annotated[
+        Path, typer.Argument(help="Where to write the network: .json as the service takes it, else .npz.")
+    ],
     options: NetworkOptions,
     seed: Annotated[int, typer.Option(help="Which realisation.")] = 0,
 ) -> None:
     """Draw a network realisation and write it to a file that the solver and the service can read."""
     network = realise(options.settings(), load_data_set(options.data_set), seed).network
     output.parent.mkdir(parents=True, exist_ok=True)
-    save_network(network, output)
+    if output.suffix == ".json":
+        output.write_text(json.dumps(_document(network)), encoding="utf-8")
+    else:
+        save_network(network, output)
     similarity = network.links.similarity.mean() if len(network.links) else float("nan")
     Console().print(
         f"wrote {output}: {len(network)} devices with {network.total_data:.0f} datapoints, "
         f"{len(network.links)} links, mean similarity {similarity:.3f}"
     )
+
+
+def _document(network: Network) -> dict[str, Any]:
+    """The network as `network` in a request's JSON: columns of devices and of links."""
+    devices: dict[str, Any] = {name: getattr(network.devices, name).tolist() for name in DEVICE_COLUMNS}
+    if network.devices.label_counts is not None:
+        devices["label_counts"] = network.devices.label_counts.tolist()
+    if network.devices.label_epsilon is not None:
+        devices["label_noise"] = {"epsilon": network.devices.label_epsilon}
+    links = {name: getattr(network.links, name).tolist() for name in LINK_COLUMNS}
+    return {"devices": devices, "topology": {"kind": "links", **links}}

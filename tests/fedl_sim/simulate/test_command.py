@@ -53,6 +53,23 @@ def test_generate_writes_a_network_that_the_solver_reads(tmp_path: Path) -> None
     assert load_network(path).devices.label_epsilon == 0.5
 
 
+def test_generate_writes_the_same_network_as_json(tmp_path: Path) -> None:
+    options = ("-n", "8", "--mean-datapoints", "20", "--seed", "4", "--epsilon", "0.5")
+    for name in ("network.npz", "network.json"):
+        done = fedsift("generate", str(tmp_path / name), *options)
+        assert done.exit_code == 0, done.output
+    network = load_network(tmp_path / "network.npz")
+    written = json.loads((tmp_path / "network.json").read_text())
+    assert written["devices"].pop("label_noise") == {"epsilon": 0.5}
+    assert written["topology"].pop("kind") == "links"
+    for name, column in written["devices"].items():
+        np.testing.assert_array_equal(column, getattr(network.devices, name))
+    for name, column in written["topology"].items():
+        np.testing.assert_array_equal(column, getattr(network.links, name))
+    assert {"label_counts", "data"} < written["devices"].keys()
+    assert len(written["topology"]) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

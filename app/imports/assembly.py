@@ -1,0 +1,236 @@
+"""From rows to a fleet: values are checked, link quality becomes loss, and what the file lacks is assumed."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from app.imports.draft import Draft, Row
+from app.imports.fields import DEVICE_FIELDS, LINK_FIELDS, SETTINGS, Fields, Number
+from app.imports.findings import Assumption, Finding, Report, counted
+from solver.errors import InvalidInputError
+
+__all__ = ["Defaults", "Imported", "make_fleet"]
+
+# Digits of a loss that is computed from a quality.
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Values for what a file lacks; None leaves the field out, but for `storage_datapoints` (see `_Ledger.device`)."""
+
+    step_seconds: float = 60
+    datapoint_bytes: float = 3136
+    epochs_per_step: float = 1
+    datapoints: float = 600
+    samples_per_second: float = 40
+    load: float = 0
+    storage_datapoints: float | None = None
+    airtime_seconds: float = 6
+    joules_per_sample: float | None = None
+    mbps: float = 6
+    loss: float = 0
+    joules_per_megabyte: float | None = None
+    similarity: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            kind = SETTINGS.get(name) or DEVICE_FIELDS.get(name) or LINK_FIELDS[name]
+            if value is not None and isinstance(kind, Number):
+                object.__setattr__(self, name, kind.read(value, "the defaults", name))
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A fleet as the service takes it, and the report on how it was made."""
+
+    fleet: dict[str, Any]
+    report: Report
+
+
+def make_fleet(
+    draft: Draft, defaults: Defaults, *, label_counts: Iterable[Row] = (), symmetric: bool = False
+) -> Imported:
+    """Check the rows and complete them.
+
+    `label_counts` has rows with `id`, `class` and `count`. `symmetric` gives every link its other way, with the same
+    values, where the file lacks it.
+
+    Raises:
+        InvalidInputError: a row is wrong; the text says where it stands.
+    """
+    ledger = _Ledger(defaults)
+    settings = ledger.settings(draft)
+    device_fields, link_fields = Fields(DEVICE_FIELDS), Fields(LINK_FIELDS)
+    devices = _devices(draft, device_fields)
+    links = _Links(draft, devices, link_fields)
+    links.complete(symmetric=symmetric or not draft.directed)
+    _add_label_counts(devices, label_counts)
+    if not devices:
+        raise InvalidInputError(draft.format, "has no devices")
+    fleet = {
+        **settings,
+        "devices": [{"id": name, **ledger.device(values)} for name, values in devices.items()],
+        "links": [{"from": a, "to": b, **ledger.link(values)} for (a, b), values in links.all.items()],
+    }
+    ignored = [*device_fields.ignored, *link_fields.ignored]
+    notes = [*draft.notes, *links.notes(), *([f"ignored: {', '.join(dict.fromkeys(ignored))}"] if ignored else [])]
+    return Imported(fleet, ledger.report(draft.format, len(devices), len(links.all), notes))
+
+
+def _devices(draft: Draft, fields: Fields) -> dict[str, dict[str, Any]]:
+    devices: dict[str, dict[str, Any]] = {}
+    for row in draft.devices:
+        values = fields.read(row)
+        name = values.pop("id", None)
+        if name is None:
+            raise InvalidInputError(row.place, "id is missing")
+        if name in devices:
+            raise InvalidInputError(row.place, f"id {name!r} appears twice")
+        devices[name] = values
+    return devices
+
+
+def _add_label_counts(devices: dict[str, dict[str, Any]], rows: Iterable[Row]) -> None:
+    for row in rows:
+        name, label = str(row.values.get("id", "")), str(row.values.get("class", ""))
+        if name not in devices:
+            raise InvalidInputError(row.place, f"there is no device {name!r}")
+        counts = devices[name].setdefault("label_counts", {})
+        if not label or label in counts:
+            raise InvalidInputError(
+                row.place, f"class {label!r} of {name!r} {'appears twice' if label else 'is empty'}"
+            )
+        counts[label] = Number().read(row.values.get("count"), row.place, "count")
+
+
+class _Links:
+    """The links by their ends, and what happened to those that the file has."""
+
+    def __init__(self, draft: Draft, devices: dict[str, dict[str, Any]], fields: Fields) -> None:
+        self.all: dict[tuple[str, str], dict[str, Any]] = {}
+        self._read_as: Counter[str] = Counter()
+        self._dropped: Counter[str] = Counter()
+        self._added = 0
+        for row in draft.links:
+            values = fields.read(row)
+            ends = _ends(values, row, devices, complete=draft.complete)
+            self._add(ends, self._with_loss(values))
+
+    def _with_loss(self, values: dict[str, Any]) -> dict[str, Any]:
+        """A delivery ratio d is a loss of 1 − d. ETX, the transmissions that one delivery takes, is d = 1/ETX."""
+        quality, etx = values.pop("quality", None), values.pop("etx", None)
+        if "loss" not in values and quality is not None:
+            values["loss"] = round(1 - quality, _DIGITS)
+            self._read_as["1 − quality"] += 1
+        elif "loss" not in values and etx is not None:
+            values["loss"] = round(1 - 1 / etx, _DIGITS)
+            self._read_as["1 − 1/ETX"] += 1
+        return values
+
+    def _add(self, ends: tuple[str, str], values: dict[str, Any]) -> None:
+        if ends[0] == ends[1]:
+            self._dropped["from a device to itself"] += 1
+        elif values.get("loss", 0) >= 1:
+            self._dropped["over which nothing arrives"] += 1
+        elif ends not in self.all:
+            self.all[ends] = values
+        else:
+            self._dropped["beside a better one between the same devices"] += 1
+            if _goodput(values) > _goodput(self.all[ends]):
+                self.all[ends] = values
+
+    def complete(self, *, symmetric: bool) -> None:
+        """Add the other way of each link that lacks it, if links are symmetric."""
+        if symmetric:
+            missing = [(a, b) for a, b in self.all if (b, a) not in self.all]
+            self.all |= {(b, a): dict(self.all[a, b]) for a, b in missing}
+            self._added = len(missing)
+
+    def notes(self) -> list[str]:
+        """Sentences on the links."""
+        one_way = sum((b, a) not in self.all for a, b in self.all)
+        notes = [f"loss = {rule} for {counted(count, 'link')} of the file" for rule, count in self._read_as.items()]
+        notes += [f"left out {counted(count, 'link')} {why}" for why, count in self._dropped.items()]
+        both = f"{counted((len(self.all) - one_way) // 2, 'pair')} of devices linked both ways"
+        made = f"; the other way of {self._added} was added with the same values" if self._added else ""
+        return [*notes, f"{both}, {one_way} one way only{made}"]
+
+
+def _goodput(values: Mapping[str, Any]) -> float:
+    return float(values.get("mbps", 1) * (1 - values.get("loss", 0)))
+
+
+def _ends(values: dict[str, Any], row: Row, devices: dict[str, dict[str, Any]], *, complete: bool) -> tuple[str, str]:
+    """The ids at both ends of a link, taken out of its values."""
+    for end in ("from", "to"):
+        if end not in values:
+            raise InvalidInputError(row.place, f"{end} is missing")
+        if values[end] not in devices:
+            if complete:
+                raise InvalidInputError(row.place, f"{end}: there is no device {values[end]!r}")
+            devices[values[end]] = {}
+    return values.pop("from"), values.pop("to")
+
+
+class _Ledger:
+    """Completes settings, devices and links, and counts what was found and what was assumed."""
+
+    def __init__(self, defaults: Defaults) -> None:
+        self._defaults = asdict(defaults)
+        self._found: Counter[str] = Counter()
+        self._assumed: Counter[tuple[str, str]] = Counter()
+
+    def settings(self, draft: Draft) -> dict[str, Any]:
+        """The values of the fleet as a whole."""
+        given = Fields(dict(SETTINGS)).read(Row(draft.format, draft.settings))
+        return self._complete(given, SETTINGS)
+
+    def device(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """A device with all that it needs.
+
+        Datapoints that are not given are the sum of label counts that are. Storage that is not given is 4000
+        datapoints, or twice its own.
+        """
+        own: dict[str, Any] = {}
+        if "datapoints" not in values and "label_counts" in values:
+            own["datapoints"] = sum(values["label_counts"].values())
+            self._assumed["datapoints", "the sum of label_counts"] += 1
+        if "storage_datapoints" not in values and self._defaults["storage_datapoints"] is None:
+            held = {**values, **own}.get("datapoints", self._defaults["datapoints"])
+            own["storage_datapoints"] = max(4000, 2 * held)
+            self._assumed["storage_datapoints", "4000, or twice its datapoints if that is more"] += 1
+        return self._complete(values, DEVICE_FIELDS, own)
+
+    def link(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """A link with all that it needs."""
+        return self._complete(values, LINK_FIELDS)
+
+    def _complete(
+        self, values: Mapping[str, Any], names: Iterable[str], computed: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        done = {}
+        for name in names:
+            default = self._defaults.get(name)
+            if name in values:
+                done[name] = values[name]
+                self._found[name] += 1
+            elif computed and name in computed:
+                done[name] = computed[name]
+            elif default is not None:
+                done[name] = default
+                self._assumed[name, f"{default:g}"] += 1
+        return done
+
+    def report(self, format_name: str, devices: int, links: int, notes: list[str]) -> Report:
+        """What was counted."""
+        found = [Finding(name, count) for name, count in self._found.items()]
+        assumed = [Assumption(name, value, count) for (name, value), count in self._assumed.items()]
+        left_out = links - self._found["similarity"]
+        if left_out and self._defaults["similarity"] is None:
+            notes = [
+                *notes,
+                f"similarity is left out of {counted(left_out, 'link')}: the service derives or assumes it",
+            ]
+        return Report(format_name, devices, links, found, assumed, notes)
