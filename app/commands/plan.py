@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
@@ -16,9 +16,9 @@ from app.plans.diagnosis import diagnose
 from app.plans.planning import PlanQuery, make_plan
 from app.plans.request import PlanParameters, PlanRequest
 from app.settings import Settings
-from app.wire.arrays import read_model
+from app.wire.arrays import read_model, read_plainly
 from app.wire.base import given
-from app.wire.pointers import located, refusal
+from app.wire.pointers import located
 from solver import load_network
 
 __all__ = ["plan"]
@@ -84,19 +84,16 @@ def _explanation(text: str) -> dict[str, Any]:
 
 
 def _answer(path: Path, options: dict[str, Any], *, dry_run: bool) -> PlanOut | DiagnosisOut:
-    try:
-        query, output, asked = _from_archive(path, options) if path.suffix == ".npz" else _from_json(path, options)
-        if dry_run or asked:
-            return DiagnosisOut.from_domain(diagnose(query))
-        return PlanOut.from_domain("local", make_plan(query), output)
-    except ValidationError as error:
-        raise refusal(error) from None
+    query, output, asked = _from_archive(path, options) if path.suffix == ".npz" else _from_json(path, options)
+    if dry_run or asked:
+        return DiagnosisOut.from_domain(diagnose(query))
+    return PlanOut.from_domain("local", make_plan(query), output)
 
 
 def _from_archive(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:
     with located({}):
         network = load_network(path)
-    parameters = PlanParameters.model_validate(options)
+    parameters = read_plainly(PlanParameters, json.dumps(options).encode())
     return parameters.query(network, Settings()), parameters.output, False
 
 

@@ -15,6 +15,7 @@ def print_problem(problem: dict[str, Any], *, as_json: bool) -> None:
         return
     typer.echo(f"{problem.get('title', 'refused')}: {problem.get('detail', '')}", err=True)
     for item in problem.get("errors", ()):
-        typer.echo(f"  {item['pointer'] or '/'}: {item['detail']}", err=True)
+        place = item.get("parameter") or item.get("header") or item.get("pointer") or "/"
+        typer.echo(f"  {place}: {item['detail']}", err=True)
     for one in problem.get("devices", ()):
         typer.echo(f"  device {one['device']}, step {one['step']}: {one['reason']}", err=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,7 +21,6 @@ from app.store import Store
 from app.telemetry.metrics import Metrics
 from app.wire.budget import MemoryBudget
 from app.wire.effort import Work, WorkUnderWay
-from app.wire.pointers import refusal
 
 __all__ = ["JSON", "Service", "Unwritten", "look_up", "process"]
 
@@ -96,10 +94,7 @@ async def process(
             under_way.begin()
             service.metrics.stages({"queue": time.perf_counter() - admitted})
             service.unread.check()
-            try:
-                return work(service, owner, *arguments, decoded(raw, encoding, limit))
-            except ValidationError as error:
-                raise refusal(error) from None
+            return work(service, owner, *arguments, decoded(raw, encoding, limit))
 
         with service.pool.place(), service.under_way.work() as under_way:
             answer = await _run(request, service, under_way, job)

@@ -16,6 +16,7 @@ from app.http.problems import (
     PROBLEM_JSON,
     DiskLowError,
     InvalidRequestError,
+    NotFoundError,
     QuotaExceededError,
     ServiceError,
     StoreUnavailableError,
@@ -26,7 +27,7 @@ from app.store.database import DiskFullError
 from app.store.usage import QuotaError
 from app.wire.problem import ErrorItem, Problem
 
-__all__ = ["add_handlers", "internal_error", "problem_response", "store_unavailable"]
+__all__ = ["add_handlers", "internal_error", "no_such_path", "problem_response", "store_unavailable"]
 
 _log = logging.getLogger("fedsift")
 
@@ -71,8 +72,21 @@ async def _http_error(routes: Sequence[APIRoute], request: Request, error: Excep
 
 async def _parameter_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    items = [ErrorItem(pointer="/".join(("", *map(str, one["loc"]))), detail=one["msg"]) for one in error.errors()]
-    return problem_response(InvalidRequestError(items).problem())
+    found = error.errors()
+    if any(one["loc"][0] == "path" for one in found):
+        return problem_response(no_such_path().problem())
+    return problem_response(InvalidRequestError([_parameter(one["loc"], one["msg"]) for one in found]).problem())
+
+
+def _parameter(loc: tuple[int | str, ...], message: str) -> ErrorItem:
+    if loc[0] == "header":
+        return ErrorItem(header=str(loc[1]), detail=message)
+    return ErrorItem(parameter=str(loc[1]), detail=message)
+
+
+def no_such_path() -> NotFoundError:
+    """A part of the path is no id, or no number, that anything could have."""
+    return NotFoundError("nothing can have this path")
 
 
 async def _store_error(request: Request, error: Exception) -> Response:

@@ -161,11 +161,22 @@ class InvalidRequestError(ServiceError):
         found = len(errors) if count is None else count
         super().__init__("one rule is broken" if found == 1 else f"{found} rules are broken")
         self.errors = list(errors[:ERROR_LIMIT])
+        self.count = found
 
     @classmethod
     def at(cls, pointer: str, detail: str) -> "InvalidRequestError":
-        """One error at one place."""
+        """One error at one place of the body."""
         return cls([ErrorItem(pointer=pointer, detail=detail)])
+
+    @classmethod
+    def of_parameter(cls, name: str, detail: str) -> "InvalidRequestError":
+        """One error of a query parameter."""
+        return cls([ErrorItem(parameter=name, detail=detail)])
+
+    @classmethod
+    def of_header(cls, name: str, detail: str) -> "InvalidRequestError":
+        """One error of a header."""
+        return cls([ErrorItem(header=name, detail=detail)])
 
     def problem(self) -> Problem:
         """With the places and the rules."""

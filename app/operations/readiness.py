@@ -64,7 +64,8 @@ def warm_up(service: Service) -> None:
     request = PlanRequest.model_validate(EXAMPLE)
     try:
         make_plan(request.to_domain(service.settings))
-        make_plan(request.model_copy(update={"time_limit": 60.0}).to_domain(service.settings))
+        timed = request.model_copy(update={"time_limit": service.settings.max_time_limit})
+        make_plan(timed.to_domain(service.settings))
     except Exception:
         # Whatever the cause, this process cannot plan: it stays unready, and the log has the reason.
         _log.exception("the solver does not work")

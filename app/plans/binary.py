@@ -7,7 +7,7 @@ optionally `label_counts`, and `label_epsilon` if these have noise), the link co
 
 Out: `summary`, the bytes of a JSON object; `sampled` and `scores`; for the steps t the rows of `sampled_data` and
 `received`; and the transfers of all steps one after the other in `source`, `target`, `fraction`, `datapoints`, those of
-step t being offsets[t-1]:offsets[t].
+step t being offsets[t-1]:offsets[t]. With `dry_run`, `summary` alone, which is the diagnosis.
 """
 
 import io
@@ -21,8 +21,9 @@ from app.http.answers import encoded, new_id
 from app.http.gate import Service
 from app.http.problems import InvalidRequestError, MalformedError
 from app.plans.accounting import counted
-from app.plans.answer import BinarySummary
+from app.plans.answer import BinarySummary, DiagnosisOut
 from app.plans.archive import read_arrays
+from app.plans.diagnosis import diagnose
 from app.plans.planning import PlanResult, make_plan
 from app.plans.request import BinaryParameters
 from app.wire.arrays import read_plainly
@@ -49,8 +50,11 @@ def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
     if arrays["parameters"].dtype != np.uint8:
         raise MalformedError("the array `parameters` must be of uint8, the bytes of a JSON object")
     parameters = read_plainly(BinaryParameters, arrays["parameters"].tobytes())
+    parameters.check_keep()
     query = parameters.query(_network(arrays), service.settings)
     parsed = perf_counter() - begin
+    if parameters.dry_run:
+        return Response(_packed(encoded(service, DiagnosisOut.from_domain(diagnose(query)))), media_type=NPZ)
     result = counted(service, make_plan(query), parsed)
     begin = perf_counter()
     archive = _archive(service, result)
@@ -89,11 +93,8 @@ def _archive(service: Service, result: PlanResult) -> bytes:
         for name in ("source", "target", "fraction", "datapoints")
     }
     summary = encoded(service, BinarySummary.from_domain(new_id("plan"), result))
-    stream = io.BytesIO()
-    np.savez(
-        stream,
-        allow_pickle=False,
-        summary=np.frombuffer(summary, np.uint8),
+    return _packed(
+        summary,
         sampled=plan.sampled,
         scores=np.empty(0) if result.choice is None else result.choice.scores,
         sampled_data=np.stack([step.sampled_data for step in plan.steps]),
@@ -101,4 +102,9 @@ def _archive(service: Service, result: PlanResult) -> bytes:
         offsets=np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
         **columns,
     )
+
+
+def _packed(summary: bytes, **arrays: NDArray[np.generic]) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, allow_pickle=False, summary=np.frombuffer(summary, np.uint8), **arrays)
     return stream.getvalue()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.plans.planning import PlanQuery, check_sampler, sampling_memory
+from app.plans.planning import PlanQuery, check_choice, sampling_memory
 from solver import Obstacle, eligible_devices, obstacles
 
 __all__ = ["TIGHT", "Diagnosis", "diagnose"]
@@ -34,9 +34,9 @@ def diagnose(query: PlanQuery) -> Diagnosis:
     """Diagnose a query's network in O(devices + links).
 
     Raises:
-        InvalidRequestError: callers are not offered the query's sampler.
+        InvalidRequestError: callers are not offered the query's sampler, or `sampled` names devices beside `eligible`.
     """
-    check_sampler(query)
+    check_choice(query)
     with sampling_memory(query):
         return _findings(query)
 
@@ -48,10 +48,7 @@ def _findings(query: PlanQuery) -> Diagnosis:
     network = query.schedule.segments[0].network
     devices, links, n = network.devices, network.links, len(network)
     able = eligible_devices(query.schedule, query.horizon)
-    allowed = np.ones(n, np.bool_)
-    for chosen in (query.eligible, query.sampled):
-        if chosen is not None:
-            allowed &= np.isin(np.arange(n), chosen)
+    eligible = able if query.eligible is None else able & np.isin(np.arange(n), query.eligible)
     graph = sparse.coo_array((np.ones(len(links)), (links.source, links.target)), shape=(n, n)).tocsr()
     components, labels = csgraph.connected_components(graph, directed=False)
     linked = np.bincount(links.source, minlength=n) + np.bincount(links.target, minlength=n) > 0
@@ -61,9 +58,9 @@ def _findings(query: PlanQuery) -> Diagnosis:
     np.minimum.at(cheapest, links.source, links.transmit_cost)
     sends = np.isfinite(cheapest) & (devices.data > 0)
     cannot_pay = devices.transmit_budget < TIGHT * devices.data * np.where(sends, cheapest, 0.0)
-    eligible = able & allowed
+    fixed = query.sampled
     return Diagnosis(
-        feasible=bool(eligible.sum() >= query.sample_size),
+        feasible=bool(eligible.sum() >= query.sample_size if fixed is None else eligible[fixed].all()),
         n_devices=n,
         n_links=len(links),
         eligible=int(eligible.sum()),

@@ -14,4 +14,4 @@ def kept_plan(service: Service, owner: str, plan_id: str) -> tuple[PlanQuery, by
     kept = PlanStore(service.store).find(owner, plan_id)
     if kept is None:
         return None
-    return read_model(PlanRequest, kept.request).to_domain(service.settings), kept.answer
+    return read_model(PlanRequest, kept.request).to_domain(service.settings, stored=True), kept.answer

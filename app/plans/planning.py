@@ -40,7 +40,7 @@ __all__ = [
     "Choice",
     "PlanQuery",
     "PlanResult",
-    "check_sampler",
+    "check_choice",
     "choose",
     "make_plan",
     "sampling_memory",
@@ -126,15 +126,17 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
     return PlanResult(result.plan, result.state, seconds, choice)
 
 
-def check_sampler(query: PlanQuery) -> None:
-    """Refuse samplers that callers are not offered.
+def check_choice(query: PlanQuery) -> None:
+    """Refuse samplers that callers are not offered, and fixed sets beside `eligible`.
 
     A stored run or plan may name a sampler that was offered once. Nothing is sampled for it again, so only new queries
     are checked.
 
     Raises:
-        InvalidRequestError: callers are not offered this sampler.
+        InvalidRequestError: callers are not offered this sampler, or `sampled` names a device that is not eligible.
     """
+    if query.sampled is not None:
+        _check_eligible(query.sampled, query.eligible)
     try:
         find_sampler(query.sampler, served=True)
     except UnknownSamplerError as error:
@@ -151,9 +153,8 @@ def choose(query: PlanQuery, deadline: Deadline) -> Choice:
         InfeasibleError: too few devices can be sampled.
         InvalidRequestError: the sampler is unknown or cannot serve this network.
     """
-    check_sampler(query)
+    check_choice(query)
     if query.sampled is not None:
-        _check_eligible(query.sampled, query.eligible)
         return Choice(query.sampled, np.empty(0))
     with sampling_memory(query):
         choice = _sample(query, deadline)

@@ -26,6 +26,7 @@ __all__ = [
     "PlanRequest",
     "RunRequest",
     "WeightsIn",
+    "check_steps",
     "merged",
 ]
 
@@ -104,6 +105,14 @@ class ChangeIn(RequestModel):
         return Change(self.step, columns, links)
 
 
+def check_steps(changes: list[ChangeIn], pointer: str) -> None:
+    """Refuse a schedule with two changes for one step."""
+    first: dict[int, int] = {}
+    for i, change in enumerate(changes):
+        if first.setdefault(change.step, i) != i:
+            raise InvalidRequestError.at(f"{pointer}/{i}/step", f"is the step of change {first[change.step]} too")
+
+
 def merged(changes: list[Change]) -> list[Change]:
     """One change for each step: of two values for a column, the later one counts."""
     by_step: dict[int, Change] = {}
@@ -155,10 +164,15 @@ class PlanParameters(RequestModel):
         None, description="Seconds to read the request, sample and solve in."
     )
 
-    def query(self, network: Network, settings: Settings) -> PlanQuery:
-        """What is to be planned for this network."""
+    def query(self, network: Network, settings: Settings, *, stored: bool = False) -> PlanQuery:
+        """What is to be planned for this network. What is `stored` was accepted before, perhaps with other limits."""
+        if self.time_limit is not None and self.time_limit > settings.max_time_limit and not stored:
+            raise InvalidRequestError.at(
+                "/time_limit", f"must be at most {settings.max_time_limit:g} (FEDSIFT_MAX_TIME_LIMIT)"
+            )
         self._keep_limits(len(network), settings)
         charge(changed_networks(len(network), len(self.schedule)), f"a schedule of {len(self.schedule)} changes")
+        check_steps(self.schedule, "/schedule")
         changes = [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(self.schedule)]
         with located({"schedule": "/schedule", "devices": "/schedule", "links": "/schedule"}):
             schedule = Schedule(network, tuple(changes))
@@ -227,9 +241,9 @@ class RunRequest(PlanParameters):
 
     network: NetworkIn
 
-    def to_domain(self, settings: Settings) -> PlanQuery:
+    def to_domain(self, settings: Settings, *, stored: bool = False) -> PlanQuery:
         """What is to be planned."""
-        return self.query(self.network.to_domain(), settings)
+        return self.query(self.network.to_domain(), settings, stored=stored)
 
 
 class PlanRequest(RunRequest):
@@ -240,6 +254,13 @@ class PlanRequest(RunRequest):
 
 
 class BinaryParameters(PlanParameters):
-    """The parameters in a binary request: its answer has arrays of transfers, never matrices."""
+    """The parameters in a binary request: its answer has arrays of transfers, never matrices, and is not kept."""
 
     output: Literal["links"] = "links"
+    dry_run: bool = False
+    keep: bool = False
+
+    def check_keep(self) -> None:
+        """Refuse to keep the plan: kept plans are JSON, which large networks would not fit into."""
+        if self.keep:
+            raise InvalidRequestError.at("/keep", "plans of archives are not kept; send the network to POST /v1/plans")

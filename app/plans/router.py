@@ -15,6 +15,7 @@ from app.plans import service
 from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.binary import NPZ, answer_binary_plan
 from app.plans.request import PlanRequest
+from app.wire.parameters import KNOWN_PARAMETERS, STRANGE
 
 __all__ = ["router"]
 
@@ -33,7 +34,7 @@ class _PlanConvertor(Convertor[str]):
 
 register_url_convertor("plan", _PlanConvertor())
 
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
+router = APIRouter(prefix="/v1/plans", tags=["plans"], dependencies=KNOWN_PARAMETERS)
 
 PlanId = Annotated[str, Path(pattern="^plan_[0-9a-f]{32}$", description="As POST /v1/plans answered.")]
 PlanOrDiagnosis = Annotated[PlanOut | DiagnosisOut, Field(discriminator="kind")]
@@ -44,7 +45,7 @@ _ARCHIVE: dict[int | str, dict[str, Any]] = {
 }
 _TOO_MANY = InvalidRequestError.at("/sample_size", "must be at most the number of devices, 3")
 _ARCHIVE_BODY = body_problems("the body is not an archive of plain arrays", NPZ)
-_KEPT = problems(NO_KEY, NotFoundError("you have kept no plan of this id"), NO_STORE)
+_KEPT = problems(NO_KEY, NotFoundError("you have kept no plan of this id"), STRANGE, NO_STORE)
 
 
 @router.post(

@@ -32,7 +32,7 @@ def run_query(original: RunRequest, told: Iterable[AggregationRequest], settings
 
     Of two changes for the same step, the later one counts.
     """
-    query = original.to_domain(settings)
+    query = original.to_domain(settings, stored=True)
     network = query.schedule.network
     changes = list(query.schedule.changes)
     noise = query.gradient_noise

@@ -13,10 +13,11 @@ from app.http.security import Owner
 from app.plans.request import RunRequest
 from app.runs import service
 from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
+from app.wire.parameters import KNOWN_PARAMETERS, STRANGE
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/runs", tags=["runs"])
+router = APIRouter(prefix="/v1/runs", tags=["runs"], dependencies=KNOWN_PARAMETERS)
 
 RunId = Annotated[str, Path(pattern="^run_[0-9a-f]{32}$", description="As POST /v1/runs answered.")]
 Number = Annotated[int, Path(ge=0, lt=2**31, description="k; 0 is the first period.")]
@@ -24,9 +25,8 @@ Limit = Annotated[int, Query(ge=1, le=1000, description="Runs on a page.")]
 After = Annotated[str, Query(pattern="^(run_[0-9a-f]{32})?$", description="`next` of the page before.")]
 
 _NO_RUN = NotFoundError("you have no run of this id")
-_NO_ID = InvalidRequestError.at("/path/run_id", "String should match pattern '^run_[0-9a-f]{32}$'")
-_ONE_RUN = problems(NO_KEY, _NO_RUN, _NO_ID, NO_STORE)
-_EMPTY_PAGE = InvalidRequestError.at("/query/limit", "Input should be greater than or equal to 1")
+_ONE_RUN = problems(NO_KEY, _NO_RUN, STRANGE, NO_STORE)
+_EMPTY_PAGE = InvalidRequestError.of_parameter("limit", "Input should be greater than or equal to 1")
 _TOO_MANY = InvalidRequestError.at("/sample_size", "must be at most the number of devices, 3")
 _NEGATIVE = InvalidRequestError.at("/gradient_norm", "Input should be greater than or equal to 0")
 _ANSWERED = ConflictError("aggregation 1 was answered for another body")

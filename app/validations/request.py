@@ -67,7 +67,7 @@ class RunSource(RequestModel):
 
 
 Source = Annotated[GeneratorSource | NetworkSource | PlanSource | RunSource, Field(discriminator="kind")]
-SchemeName = Annotated[str, StringConstraints(pattern=r"^[a-z_-]{1,40}(\+[a-z]{1,10})?$")]
+SchemeName = Annotated[str, StringConstraints(pattern=r"^[a-z_-]{1,40}(:[a-z_]{1,40})?(\+[a-z]{1,10})?$")]
 Seed = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -87,7 +87,7 @@ class ValidationRequest(RequestModel):
             min_length=1,
             max_length=50,
             description="smart (the paper's method), ours, random, heuristic, each with or without `-offload`; all; "
-            "SAMPLER or SAMPLER+METHOD; `plan` for the plan or run that is the source.",
+            "SAMPLER or SAMPLER+METHOD, as `greedy:surrogate+fast`; `plan` for the plan or run that is the source.",
         ),
     ]
     seeds: Annotated[list[Seed], Field(min_length=1, max_length=1000, default_factory=lambda: [0])]

@@ -12,10 +12,11 @@ from app.http.security import Owner
 from app.validations import service
 from app.validations.answer import ValidationList, ValidationOut
 from app.validations.request import ValidationRequest
+from app.wire.parameters import KNOWN_PARAMETERS, STRANGE
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/validations", tags=["validations"])
+router = APIRouter(prefix="/v1/validations", tags=["validations"], dependencies=KNOWN_PARAMETERS)
 
 ValidationId = Annotated[str, Path(pattern="^val_[0-9a-f]{32}$", description="As POST /v1/validations answered.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Validations on a page.")]
@@ -52,9 +53,8 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     204: {"description": "It has ended, and there is nothing to tell after that event."},
 }
 _NO_VALIDATION = NotFoundError("you have no validation of this id")
-_NO_ID = InvalidRequestError.at("/path/validation_id", "String should match pattern '^val_[0-9a-f]{32}$'")
-_ONE_VALIDATION = problems(NO_KEY, _NO_VALIDATION, _NO_ID, NO_STORE)
-_EMPTY_PAGE = InvalidRequestError.at("/query/limit", "Input should be greater than or equal to 1")
+_ONE_VALIDATION = problems(NO_KEY, _NO_VALIDATION, STRANGE, NO_STORE)
+_EMPTY_PAGE = InvalidRequestError.of_parameter("limit", "Input should be greater than or equal to 1")
 _NO_ROUNDS = InvalidRequestError.at("/aggregations", "Input should be greater than or equal to 1")
 _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
 

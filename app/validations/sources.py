@@ -14,6 +14,7 @@ import numpy as np
 from app.http.gate import Service
 from app.http.problems import InfeasibleError, InvalidRequestError
 from app.plans.kept import kept_plan
+from app.plans.request import check_steps
 from app.runs.history import planned_so_far
 from app.validations.request import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest
 from app.wire.budget import charge
@@ -84,6 +85,7 @@ def _resolve(service: Service, owner: str, request: ValidationRequest) -> Materi
         return Material(GeneratorSettings(source.devices, **source.model_dump(exclude={"kind", "devices"})))
     if isinstance(source, NetworkSource):
         network = source.network.to_domain("/source/network")
+        check_steps(source.schedule, "/source/schedule")
         changes = [one.to_domain(f"/source/schedule/{i}", network) for i, one in enumerate(source.schedule)]
         with located({"schedule": "/source/schedule", "devices": "/source/schedule", "links": "/source/schedule"}):
             return Material(Schedule(network, tuple(changes)))

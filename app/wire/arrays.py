@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from app.http.problems import MalformedError
 from app.wire.budget import charge, reserved
 from app.wire.estimate import JsonSize, columns_and_objects
+from app.wire.pointers import refusal
 from solver.network import DEVICE_COLUMNS
 
 try:
@@ -50,7 +51,8 @@ def read_model(model: type[M], body: bytes) -> M:
     """The model in the body; the columns of its network are arrays where they could be read as such.
 
     Raises:
-        ValidationError: the body is not valid.
+        InvalidRequestError: the body breaks rules of the model.
+        MalformedError: the body is not JSON.
         TooLargeError: reading it needs more memory than there is for requests.
     """
     size = JsonSize.of(body)
@@ -66,19 +68,25 @@ def read_plainly(model: type[M], body: bytes) -> M:
     """The model in the body, read by pydantic alone.
 
     Raises:
-        ValidationError: the body is not valid.
-        MalformedError: a large body is not JSON.
+        InvalidRequestError: the body breaks rules of the model.
+        MalformedError: the body is not JSON.
         TooLargeError: reading it needs more memory than there is for requests.
     """
     size = JsonSize.of(body)
     charge(size.as_objects(), f"checking JSON of {size.values} values one by one")
-    if size.as_objects() < _ERRORS_MAY_COPY:
-        return model.model_validate_json(body)
     try:
-        content = from_json(body)
+        if size.as_objects() < _ERRORS_MAY_COPY:
+            return model.model_validate_json(body)
+        return model.model_validate(_objects(body))
+    except ValidationError as error:
+        raise refusal(error, model) from None
+
+
+def _objects(body: bytes) -> Any:
+    try:
+        return from_json(body)
     except ValueError:
         raise MalformedError("the body is not valid JSON") from None
-    return model.model_validate(content)
 
 
 def _content(body: bytes, n_values: int) -> dict[str, Any]:

@@ -17,6 +17,8 @@ __all__ = [
     "Measures",
     "Optional",
     "RequestModel",
+    "ShareMatrix",
+    "Shares",
     "SignedMatrix",
     "given",
 ]
@@ -28,6 +30,7 @@ Measure = Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)]
 # The ranges of long columns are checked on whole arrays, which is faster; here they are only part of the schema.
 _Index = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0, "exclusiveMaximum": 2**31})]
 _Cell = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": LARGEST})]
+_Share = Annotated[float, WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
 _SignedCell = Annotated[float, WithJsonSchema({"type": "number", "minimum": -LARGEST, "maximum": LARGEST})]
 
 
@@ -42,11 +45,16 @@ if TYPE_CHECKING:
     Measures = Sequence[float] | NDArray[np.float64]
     Matrix = Sequence[Sequence[float]] | NDArray[np.float64]
     SignedMatrix = Sequence[Sequence[float]] | NDArray[np.float64]
+    Shares = Sequence[float] | NDArray[np.float64]
+    ShareMatrix = Sequence[Sequence[float]] | NDArray[np.float64]
 else:
     _Numbers = Annotated[list[_Cell], FailFast()]
     Indices = Annotated[list[_Index], FailFast(), WrapValidator(_or_array)]
     Measures = Annotated[_Numbers, WrapValidator(_or_array)]
     Matrix = Annotated[list[_Numbers], FailFast(), WrapValidator(_or_array)]
+    _Shares = Annotated[list[_Share], FailFast()]
+    Shares = Annotated[_Shares, WrapValidator(_or_array)]
+    ShareMatrix = Annotated[list[_Shares], FailFast(), WrapValidator(_or_array)]
     SignedMatrix = Annotated[list[Annotated[list[_SignedCell], FailFast()]], FailFast(), WrapValidator(_or_array)]
 
 

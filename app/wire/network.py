@@ -1,16 +1,29 @@
 """Networks over the wire: columns of devices, and links either as columns or as dense matrices."""
 
+from collections.abc import Sized
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from app.http.problems import InvalidRequestError
-from app.wire.base import LARGEST, SMALLEST, Indices, Matrix, Measures, Optional, RequestModel, SignedMatrix
+from app.http.problems import ERROR_LIMIT, InvalidRequestError
+from app.wire.base import (
+    LARGEST,
+    SMALLEST,
+    Indices,
+    Matrix,
+    Measures,
+    Optional,
+    RequestModel,
+    ShareMatrix,
+    Shares,
+    SignedMatrix,
+)
 from app.wire.budget import charge
 from app.wire.estimate import network
-from app.wire.pointers import located
+from app.wire.pointers import Faults, located
+from app.wire.problem import ErrorItem
 from solver import Devices, Links, Network
 
 __all__ = [
@@ -31,33 +44,51 @@ def charge_network(n_devices: int, n_links: int, n_cells: int = 0) -> None:
     charge(network(n_devices, n_links, n_cells), f"a network of {n_devices} devices and {n_links} links")
 
 
-def column(values: Measures, pointer: str) -> NDArray[np.float64]:
-    """The numbers as an array, each zero or at least the smallest accepted one."""
-    return checked(np.asarray(values, dtype=np.float64), pointer)
+def column(
+    values: Measures, pointer: str, *, length: int | None = None, largest: float = LARGEST
+) -> NDArray[np.float64]:
+    """The numbers as an array of this length, each zero or within the accepted magnitudes."""
+    _check_length(values, pointer, length)
+    return checked(np.asarray(values, dtype=np.float64), pointer, largest=largest)
 
 
-def checked(array: NDArray[np.float64], pointer: str, *, signed: bool = False) -> NDArray[np.float64]:
+def checked(
+    array: NDArray[np.float64], pointer: str, *, signed: bool = False, largest: float = LARGEST
+) -> NDArray[np.float64]:
     """The array, if each number is zero or within the accepted magnitudes; of any sign if `signed`."""
     size = np.abs(array) if signed else array
     with np.errstate(invalid="ignore"):
-        bad = ~((size == 0) | ((size >= SMALLEST) & (size <= LARGEST)))
-    if bad.any():
-        place = "/".join(str(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
-        rule = f"must be 0 or from {SMALLEST:g} to {LARGEST:g}{' in magnitude' if signed else ''}"
-        raise InvalidRequestError.at(f"{pointer}/{place}", rule)
+        bad = ~((size == 0) | ((size >= SMALLEST) & (size <= largest)))
+    _refuse(bad, pointer, f"must be 0 or from {SMALLEST:g} to {largest:g}{' in magnitude' if signed else ''}")
     return array
 
 
-def indices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:
-    """The numbers as an array, each that of a device."""
+def _check_length(values: Sized, pointer: str, length: int | None) -> None:
+    if length is not None and len(values) != length:
+        raise InvalidRequestError.at(pointer, f"must have {length} entries, has {len(values)}")
+
+
+def _refuse(bad: NDArray[np.bool_], pointer: str, rule: str) -> None:
+    """Refuse all entries that are marked; the first of them are listed."""
+    count = int(np.count_nonzero(bad))
+    if not count:
+        return
+    flat, places = bad.ravel(), [0]
+    for _ in range(min(count, ERROR_LIMIT)):
+        places.append(places[-1] + int(np.argmax(flat[places[-1] :])) + 1)
+    found = ("/".join(map(str, np.unravel_index(place - 1, bad.shape))) for place in places[1:])
+    raise InvalidRequestError([ErrorItem(pointer=f"{pointer}/{one}", detail=rule) for one in found], count=count)
+
+
+def indices(values: Indices, pointer: str, n_devices: int, *, length: int | None = None) -> NDArray[np.int64]:
+    """The numbers as an array of this length, each that of a device."""
+    _check_length(values, pointer, length)
     try:
         array = np.asarray(values, dtype=np.int64)
     except OverflowError:
         raise InvalidRequestError.at(pointer, f"must be below the number of devices, {n_devices}") from None
     bad = (array < 0) | (array >= n_devices)
-    if bad.any():
-        place = f"{pointer}/{int(np.argmax(bad))}"
-        raise InvalidRequestError.at(place, f"must be at least 0 and below the number of devices, {n_devices}")
+    _refuse(bad, pointer, f"must be at least 0 and below the number of devices, {n_devices}")
     return array
 
 
@@ -94,10 +125,16 @@ class DeviceColumns(RequestModel):
 
     def to_domain(self, pointer: str) -> Devices:
         """The validated columns."""
-        columns = {name: column(getattr(self, name), f"{pointer}/{name}") for name in COLUMNS}
+        columns, counts, faults = {}, None, Faults()
+        for name in COLUMNS:
+            with faults.part():
+                columns[name] = column(getattr(self, name), f"{pointer}/{name}", length=len(self.data))
+        if self.label_counts is not None:
+            with faults.part():
+                noisy = self.label_noise is not None
+                counts = rows(self.label_counts, f"{pointer}/label_counts", signed=noisy)
+        faults.check()
         with located({"devices": pointer}):
-            noisy, given = self.label_noise is not None, self.label_counts
-            counts = None if given is None else rows(given, f"{pointer}/label_counts", signed=noisy)
             return Devices(**columns, label_counts=counts, label_epsilon=self._epsilon(pointer))
 
     def _epsilon(self, pointer: str) -> float | None:
@@ -126,18 +163,28 @@ class LinkTopology(RequestModel):
     kind: Literal["links"]
     source: Indices
     target: Indices
-    similarity: Annotated[Measures, Field(description="Share of the source's data that the target covers already.")]
+    similarity: Annotated[Shares, Field(description="Share of the source's data that the target covers already.")]
     transmit_cost: Annotated[Measures, Field(description="Per datapoint.")]
 
     def to_domain(self, pointer: str, n_devices: int) -> Links:
         """The validated links."""
-        charge_network(n_devices, len(self.source))
-        similarity = column(self.similarity, f"{pointer}/similarity")
-        cost = column(self.transmit_cost, f"{pointer}/transmit_cost")
-        source = indices(self.source, f"{pointer}/source", n_devices)
-        target = indices(self.target, f"{pointer}/target", n_devices)
+        n_links = len(self.source)
+        charge_network(n_devices, n_links)
+        weights: dict[str, NDArray[np.float64]] = {}
+        ends: dict[str, NDArray[np.int64]] = {}
+        faults = Faults()
+        for name in ("source", "target"):
+            with faults.part():
+                ends[name] = indices(getattr(self, name), f"{pointer}/{name}", n_devices, length=n_links)
+        for name, largest in (("similarity", 1.0), ("transmit_cost", LARGEST)):
+            with faults.part():
+                weights[name] = column(getattr(self, name), f"{pointer}/{name}", length=n_links, largest=largest)
+        if len(ends) == 2:
+            with faults.part():
+                _refuse(ends["source"] == ends["target"], f"{pointer}/source", "links a device with itself")
+        faults.check()
         with located({"links": pointer}):
-            return Links(source, target, similarity, cost)
+            return Links(ends["source"], ends["target"], weights["similarity"], weights["transmit_cost"])
 
 
 class MatrixTopology(RequestModel):
@@ -145,7 +192,7 @@ class MatrixTopology(RequestModel):
 
     kind: Literal["matrix"]
     adjacency: Matrix
-    similarity: Matrix
+    similarity: ShareMatrix
     transmit_cost: Matrix
 
     def to_domain(self, pointer: str, n_devices: int) -> Links:
@@ -169,8 +216,12 @@ class NetworkIn(RequestModel):
 
     def to_domain(self, pointer: str = "/network") -> Network:
         """The validated network."""
-        devices = self.devices.to_domain(f"{pointer}/devices")
-        links = self.topology.to_domain(f"{pointer}/topology", len(devices))
+        faults = Faults()
+        with faults.part():
+            devices = self.devices.to_domain(f"{pointer}/devices")
+        with faults.part():
+            links = self.topology.to_domain(f"{pointer}/topology", len(self.devices.data))
+        faults.check()
         with located({"links": f"{pointer}/topology"}):
             return Network(devices, links)
 
@@ -186,7 +237,4 @@ class DeviceChanges(RequestModel):
     def to_domain(self, pointer: str, n_devices: int) -> dict[str, NDArray[np.float64]]:
         """The given columns, each of the network's length."""
         given = {name: getattr(self, name) for name in COLUMNS[1:] if getattr(self, name) is not None}
-        for name, values in given.items():
-            if len(values) != n_devices:
-                raise InvalidRequestError.at(f"{pointer}/{name}", f"must have {n_devices} entries, has {len(values)}")
-        return {name: column(values, f"{pointer}/{name}") for name, values in given.items()}
+        return {name: column(values, f"{pointer}/{name}", length=n_devices) for name, values in given.items()}

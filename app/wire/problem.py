@@ -2,15 +2,19 @@
 
 from pydantic import Field
 
-from app.wire.base import AnswerModel
+from app.wire.base import AnswerModel, Optional
 
 __all__ = ["DeviceReason", "ErrorItem", "Problem"]
 
 
 class ErrorItem(AnswerModel):
-    """One broken rule."""
+    """One broken rule, and where: in the body, in a query parameter or in a header."""
 
-    pointer: str = Field(description="JSON pointer (RFC 6901) into the request; empty for the whole of it.")
+    pointer: Optional[str] = Field(
+        None, description="JSON pointer (RFC 6901) into the body; empty for the whole of it."
+    )
+    parameter: Optional[str] = Field(None, description="The query parameter.")
+    header: Optional[str] = Field(None, description="The header.")
     detail: str
 
 

@@ -102,8 +102,7 @@ class Caller:
             return await self.send(app, "POST", await self.place(app), json.dumps(wrong["body"]).encode())
         if "query" in wrong:
             return await self.send(app, self.method, self.path + wrong["query"])
-        path = self.path.replace("{run_id}", "no").replace("{validation_id}", "no").replace("{aggregation}", "1")
-        return await self.send(app, self.method, path)
+        return await self.call(app, query="?colour=1")
 
     async def provoke_429(self) -> httpx.Response:
         app = self.app(auth="required", queue=100)
@@ -159,8 +158,8 @@ class Caller:
         )
         return path.read_bytes()
 
-    async def call(self, app: FastAPI, content: Any = None, **headers: str) -> httpx.Response:
-        path = self.path
+    async def call(self, app: FastAPI, content: Any = None, query: str = "", **headers: str) -> httpx.Response:
+        path = self.path + query
         for name, kind in (("plan_id", "plan"), ("run_id", "run"), ("validation_id", "val")):
             path = path.replace(f"{{{name}}}", f"{kind}_{NOBODYS}")
         body = b"{}" if content is None and self.reads else content

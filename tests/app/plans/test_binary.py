@@ -127,3 +127,21 @@ def test_no_archive_can_hurt(client: httpx.Client, tmp_path: Path) -> None:
         assert answer.headers["content-type"] == "application/problem+json", name
         assert len(answer.content) < 4000
     assert client.post("/v1/plans/binary", content=good, headers=HEADERS).status_code == 200
+
+
+def test_a_dry_run_answers_the_diagnosis_of_json(client: httpx.Client, tmp_path: Path) -> None:
+    expected = client.post("/v1/plans", json=as_request(NETWORK, **PARAMETERS, dry_run=True)).json()
+    parameters = np.frombuffer(json.dumps({**PARAMETERS, "dry_run": True}).encode(), np.uint8)
+    answer = client.post("/v1/plans/binary", content=archive(tmp_path, parameters=parameters), headers=HEADERS)
+    with np.load(io.BytesIO(answer.content)) as file:
+        assert file.files == ["summary"]
+        assert json.loads(file["summary"].tobytes()) == expected
+
+
+def test_keep_is_refused_with_the_reason(client: httpx.Client, tmp_path: Path) -> None:
+    parameters = np.frombuffer(json.dumps({**PARAMETERS, "keep": True}).encode(), np.uint8)
+    answer = client.post("/v1/plans/binary", content=archive(tmp_path, parameters=parameters), headers=HEADERS)
+    assert answer.status_code == 422
+    (told,) = answer.json()["errors"]
+    assert told["pointer"] == "/keep"
+    assert "POST /v1/plans" in told["detail"]

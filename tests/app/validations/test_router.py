@@ -155,9 +155,9 @@ def test_a_given_network_with_changes(c: httpx.Client) -> None:
     given = random_request(3, 12)["network"]
     silence = {"step": 3, "devices": {"transmit_budget": [0.0] * 12}}
     source = {"kind": "network", "network": given}
-    free = wait(c, submit(c, source=source, schemes=["ours-offload"], seeds=[0]))["schemes"][0]
+    free = wait(c, submit(c, source=source, schemes=["greedy:surrogate+fast"], seeds=[0]))["schemes"][0]
     hushed_source = {**source, "schedule": [silence]}
-    hushed = wait(c, submit(c, source=hushed_source, schemes=["ours-offload"], seeds=[0]))["schemes"][0]
+    hushed = wait(c, submit(c, source=hushed_source, schemes=["greedy:surrogate+fast"], seeds=[0]))["schemes"][0]
     assert 0 < hushed["moved"] < free["moved"]
 
 

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from app.http.problems import ServiceError
 from app.plans.request import PlanRequest
 from app.wire.arrays import read_model
+from app.wire.pointers import refusal
 from tests.support.requests import dense, random_request
 
 
@@ -19,7 +21,9 @@ def outcome(read: Any) -> Any:
     try:
         return _lists(dict(read()))
     except ValidationError as error:
-        return error.errors(include_url=False, include_context=False)
+        return refusal(error, PlanRequest).problem()
+    except ServiceError as error:
+        return error.problem()
 
 
 def _lists(value: Any) -> Any:

@@ -8,6 +8,8 @@ export const loading = (text) =>
 
 const SHOWN = 8;
 
+const placeOf = ({ pointer, parameter, header }) => parameter || header || pointer || "(all of it)";
+
 /** A problem with its places and devices, as the service told it. */
 export function problem(error) {
   const document = error.document ?? { title: "That did not work", detail: error.message };
@@ -23,7 +25,7 @@ export function problem(error) {
       h(
         "ul",
         {},
-        errors.slice(0, SHOWN).map(({ pointer, detail }) => h("li", {}, h("code", {}, pointer || "(all of it)"), ` ${detail}`)),
+        errors.slice(0, SHOWN).map((one) => h("li", {}, h("code", {}, placeOf(one)), ` ${one.detail}`)),
         more > 0 && h("li", {}, `and ${more} more`),
       ),
     devices.length > 0 &&
