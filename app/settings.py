@@ -122,7 +122,14 @@ class Settings(BaseSettings):
     scratch_dir: str = Field("", description="Folder for workers' checkpoint files; empty means the temporary folder.")
     data_dir: str = Field("", description="Folder with `mnist/` and `fashion-mnist/` for workers. `digits` needs none.")
     round_timeout: float = Field(3600.0, gt=0, description="Longest time of an aggregation round, in seconds.")
-    round_attempts: int = Field(10, ge=1, description="Attempts at a round before its validation fails.")
+    round_attempts: int = Field(
+        10,
+        ge=1,
+        description="Attempts at a round that end in a failure that the worker saw, before the validation fails.",
+    )
+    round_losses: int = Field(
+        100, ge=1, description="Attempts at a round that are lost with their worker, before the validation fails."
+    )
     validation_queue: int = Field(1000, ge=0, description="Validations that wait or run at once; further ones get 503.")
     key_validations: int = Field(
         100, ge=1, description="Validations that wait or run at once per API key; further ones get 429."

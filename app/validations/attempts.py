@@ -1,20 +1,44 @@
 """Attempts at rounds: counted before the work begins, so that a round that kills its worker is counted too.
 
-A row without a reason is under way, or its round is stored.
+A row without a reason is under way, or its round is stored. Attempts end without a result in two ways (ADR 0056):
+
+- *failed*: the worker lived and saw what happened, for instance that the training process died. This is evidence
+  against the part, and few such attempts are allowed.
+- *lost*: the worker died, fell silent or was struck off, which says little about the part. Many are allowed, so that a
+  part that does kill its workers still comes to an end.
 """
+
+from dataclasses import dataclass
 
 from app.store.database import ReadTransaction, Transaction
 
-__all__ = ["LOST", "attempts_at", "close_attempts", "count_attempt", "forget_attempt", "tell_attempts"]
+__all__ = [
+    "LOST",
+    "AttemptLimits",
+    "close_attempts",
+    "count_attempt",
+    "failed_attempts",
+    "forget_attempt",
+    "tell_attempts",
+]
 
 LOST = "its worker died or fell silent"
 
 _ROUND = "WHERE part_id = ? AND aggregation = ?"
 
 
-def attempts_at(t: ReadTransaction, part_id: str, aggregation: int) -> int:
-    """How many times the round was begun."""
-    ((count,),) = t.rows(f"SELECT COUNT(*) FROM validation_attempts {_ROUND}", part_id, aggregation)  # noqa: S608
+@dataclass(frozen=True)
+class AttemptLimits:
+    """How many attempts at one round may fail, and how many may be lost, before its validation fails."""
+
+    failed: int
+    lost: int
+
+
+def failed_attempts(t: ReadTransaction, part_id: str, aggregation: int) -> int:
+    """How many attempts at the round failed under the eyes of their worker."""
+    sql = f"SELECT COUNT(*) FROM validation_attempts {_ROUND} AND why IS NOT NULL AND why <> ?"  # noqa: S608 - constants
+    ((count,),) = t.rows(sql, part_id, aggregation, LOST)
     return int(count)
 
 

@@ -19,9 +19,10 @@ from app.store import Store
 from app.store.database import Transaction
 from app.validations.attempts import (
     LOST,
-    attempts_at,
+    AttemptLimits,
     close_attempts,
     count_attempt,
+    failed_attempts,
     forget_attempt,
     tell_attempts,
 )
@@ -29,7 +30,7 @@ from app.validations.packing import unpack_work
 from app.validations.records import OPEN_STATES, add_event, settle
 from fedl_sim.contract import AggregationRecord, Facts, Failure, Part, Work
 
-__all__ = ["Claim", "FinishedRound", "LostError", "Material", "PartStore", "beat"]
+__all__ = ["AttemptLimits", "Claim", "FinishedRound", "LostError", "Material", "PartStore", "beat"]
 
 
 class LostError(Exception):
@@ -84,7 +85,7 @@ class FinishedRound:
 class _Free(NamedTuple):
     """A part that a worker may take, as it was read."""
 
-    number: int
+    turn: int
     created_at: float
     part_id: str
     validation_id: str
@@ -103,10 +104,10 @@ class PartStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def claim(self, worker: str, *, most_attempts: int) -> Claim | None:
+    def claim(self, worker: str, limits: AttemptLimits) -> Claim | None:
         """Take the next free part and count the attempt at its next round; None if no part is free.
 
-        A part whose round was begun `most_attempts` times already fails its validation instead.
+        A part that is at one of the limits fails its validation instead.
 
         Raises:
             LostError: the worker was struck off.
@@ -119,7 +120,7 @@ class PartStore:
                 if not beat(t, worker):
                     raise LostError(worker)
                 claim = self._take(t, worker, free)
-                if claim is not None and self._begin(t, claim, most_attempts):
+                if claim is not None and self._begin(t, claim, limits):
                     return claim
             # Another worker was first, or this part has ended: look again.
 
@@ -157,7 +158,7 @@ class PartStore:
             self._end(t, claim, "cancelled" if following < claim.rounds else "done")
         return False
 
-    def try_again(self, claim: Claim, why: str, *, most_attempts: int) -> bool:
+    def try_again(self, claim: Claim, why: str, limits: AttemptLimits) -> bool:
         """Note why an attempt ended; returns whether another may begin, which is then counted.
 
         Raises:
@@ -168,7 +169,7 @@ class PartStore:
             if state != "running":
                 return False
             close_attempts(t, claim.part_id, next_round, why)
-            return self._begin(t, claim, most_attempts)
+            return self._begin(t, claim, limits)
 
     def is_wanted(self, claim: Claim) -> bool:
         """Whether to go on with a part; one of a cancelled validation ends here.
@@ -221,10 +222,11 @@ class PartStore:
     def _first_free(self, worker: str) -> _Free | None:
         """The first parts of all validations come before the second ones, so a large validation delays no other.
 
+        Each worker that was lost with a part moves it one turn back: a part that kills its workers must stop no other.
         A running part of this very worker is free too: the worker has none in hand, so the reply to a claim was lost.
         """
-        sql = "SELECT number, created_at, id, validation_id, state, token FROM validation_parts p WHERE "
-        order = " ORDER BY number, created_at LIMIT 1"
+        sql = "SELECT number + losses, created_at, id, validation_id, state, token FROM validation_parts p WHERE "
+        order = " ORDER BY number + losses, created_at LIMIT 1"
         orphaned = "state = 'running' AND (worker = ? OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = p.worker))"
         with self._store.read() as t:
             found = t.rows(f"{sql} state = 'waiting' {order}") + t.rows(f"{sql} {orphaned} {order}", worker)
@@ -234,9 +236,10 @@ class PartStore:
         """Lease a part to the worker; None if it changed since it was read."""
         _lock(t, free.validation_id)
         taken = t.rows(
-            "UPDATE validation_parts SET worker = ?, state = 'running', token = token + 1 "
+            "UPDATE validation_parts SET worker = ?, state = 'running', token = token + 1, losses = losses + ? "
             "WHERE id = ? AND state = ? AND token = ? RETURNING scheme, seed, draw, rounds, next_round",
             worker,
+            int(free.state == "running"),
             free.part_id,
             free.state,
             free.token,
@@ -251,17 +254,17 @@ class PartStore:
             add_event(t, claim.validation_id, "state", {"state": "running"})
         return claim
 
-    def _begin(self, t: Transaction, claim: Claim, most_attempts: int) -> bool:
+    def _begin(self, t: Transaction, claim: Claim, limits: AttemptLimits) -> bool:
         """Count the attempt at the part's next round, unless the part is cancelled or its attempts are used up."""
-        ((next_round, cancelled),) = t.rows(
-            "SELECT p.next_round, v.cancelled FROM validation_parts p JOIN validations v ON v.id = p.validation_id "
-            "WHERE p.id = ?",
+        ((next_round, losses, cancelled),) = t.rows(
+            "SELECT p.next_round, p.losses, v.cancelled FROM validation_parts p "
+            "JOIN validations v ON v.id = p.validation_id WHERE p.id = ?",
             claim.part_id,
         )
         if cancelled:
             self._end(t, claim, "cancelled")
             return False
-        if attempts_at(t, claim.part_id, next_round) >= most_attempts:
+        if losses >= limits.lost or failed_attempts(t, claim.part_id, next_round) >= limits.failed:
             self._end(t, claim, "failed", Failure("exhausted", tell_attempts(t, claim.part_id, next_round)))
             return False
         count_attempt(t, claim.part_id, next_round, claim.worker, self._store.now)
@@ -270,7 +273,8 @@ class PartStore:
     def _keep(self, t: Transaction, claim: Claim, done: FinishedRound) -> None:
         """Write a round that was trained."""
         kept = t.change(
-            "UPDATE validation_parts SET next_round = ?, checkpoint = ?, facts = ? WHERE id = ? AND next_round = ?",
+            "UPDATE validation_parts SET next_round = ?, checkpoint = ?, facts = ?, losses = 0 "
+            "WHERE id = ? AND next_round = ?",
             done.aggregation + 1,
             done.checkpoint,
             json.dumps(done.facts.to_json()),

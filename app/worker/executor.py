@@ -3,6 +3,7 @@
 The store counts an attempt before the worker reads anything of the part (`app.validations.parts`). So whatever goes
 wrong here, a crash included, ends in a trained round or, after enough attempts, in a failure that tells why.
 
+- A part is claimed when the training process has loaded. So an attempt has nothing in it but the part's own work.
 - A training process that dies is replaced, and the round begins again from the last stored state.
 - A checkpoint that cannot be read is not a failure: the part is trained again from its first round, which gives the
   same state, and rounds that are stored already are not stored again.
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from app.store import StoreError
-from app.validations.parts import Claim, FinishedRound, LostError, Material, PartStore
+from app.validations.parts import AttemptLimits, Claim, FinishedRound, LostError, Material, PartStore
 from app.worker.redaction import without_paths
 from app.worker.trainer_process import Trainer, TrainerDiedError, TrainingError
 from fedl_sim.contract import ContractError, Failure, Part
@@ -42,12 +43,13 @@ class _NotWantedError(Exception):
 class Executor:
     """Takes parts for one worker and has its trainer train them, in a thread of its own."""
 
-    def __init__(self, parts: PartStore, worker_id: str, trainer: Trainer, *, most_attempts: int) -> None:
+    def __init__(self, parts: PartStore, worker_id: str, trainer: Trainer, limits: AttemptLimits) -> None:
         self._parts = parts
         self._worker = worker_id
         self._trainer = trainer
-        self._most_attempts = most_attempts
+        self._limits = limits
         self._stopping = threading.Event()
+        self._has_part = False
         self._thread = threading.Thread(target=self._work, name="executor", daemon=True)
 
     def start(self) -> None:
@@ -57,6 +59,8 @@ class Executor:
     def stop(self, seconds: float) -> bool:
         """Begin no more rounds and give the part back; returns whether the round under way ended in time."""
         self._stopping.set()
+        if not self._has_part:
+            self._trainer.stop()  # it may still load, and nobody waits for it
         self._thread.join(seconds)
         ended = not self._thread.is_alive()
         if not ended:
@@ -72,18 +76,34 @@ class Executor:
 
     def _work(self) -> None:
         try:
-            while not self._stopping.is_set():
-                claim = self._patiently(lambda: self._parts.claim(self._worker, most_attempts=self._most_attempts))
+            while self._loaded():
+                claim = self._patiently(lambda: self._parts.claim(self._worker, self._limits))
                 if claim is None:
                     self._stopping.wait(_POLL_SECONDS)
-                else:
-                    self._handle(claim)
+                    continue
+                self._has_part = True
+                self._handle(claim)
+                self._has_part = False
         except LostError:
             self.leave_at_once()
         except Exception:
             _log.exception("worker failed", extra={"fields": {"worker": self._worker}})
             self._trainer.stop()
             os._exit(EXIT_CRASHED)
+
+    def _loaded(self) -> bool:
+        """Have a training process that can begin a part; False if told to leave."""
+        wait = 0.1
+        while not self._stopping.is_set():
+            try:
+                self._trainer.load()
+            except TrainerDiedError as error:
+                if not self._stopping.wait(wait):
+                    _log.error("the training process does not start: %s", error)
+                wait = min(2 * wait, _LONGEST_WAIT)
+            else:
+                return True
+        return False
 
     def _handle(self, claim: Claim) -> None:
         """Train a part to its end, unless it is dropped before."""
@@ -149,7 +169,7 @@ class Executor:
         """A machine that runs out of memory kills processes at random: another attempt may succeed."""
         _log.warning("trainer died: %s", error, extra={"fields": {"part": claim.part_id}})
         why = without_paths(str(error))
-        return self._patiently(lambda: self._parts.try_again(claim, why, most_attempts=self._most_attempts))
+        return self._patiently(lambda: self._parts.try_again(claim, why, self._limits))
 
     def _finish(self, claim: Claim, done: FinishedRound) -> bool:
         return self._patiently(lambda: self._parts.finish_round(claim, done))

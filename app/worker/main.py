@@ -15,7 +15,7 @@ from pathlib import Path
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError
 from app.telemetry.logs import set_up_logs
-from app.validations.parts import PartStore
+from app.validations.parts import AttemptLimits, PartStore
 from app.worker.executor import EXIT_CRASHED, Executor
 from app.worker.liveness import this_host
 from app.worker.scratch import Scratch, sweep
@@ -92,7 +92,8 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     )
     store = Store(settings.database_url, settings.store_timeout)
     workers = WorkerStore(store)
-    executor = Executor(PartStore(store), worker_id, trainer, most_attempts=settings.round_attempts)
+    limits = AttemptLimits(settings.round_attempts, settings.round_losses)
+    executor = Executor(PartStore(store), worker_id, trainer, limits)
     upkeep = Upkeep(
         store,
         settings=settings,

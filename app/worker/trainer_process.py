@@ -15,6 +15,8 @@ from fedl_sim.contract import (
     Advanced,
     ContractError,
     Failure,
+    Load,
+    Loaded,
     Open,
     Opened,
     Part,
@@ -24,7 +26,7 @@ from fedl_sim.contract import (
 
 __all__ = ["Trainer", "TrainerDiedError", "TrainingError"]
 
-T = TypeVar("T", Opened, Advanced)
+T = TypeVar("T", Loaded, Opened, Advanced)
 
 # All that the training process may know of this process' environment: no database, no password, no secret of the API.
 _INHERITED = ("HOME", "LANG", "PATH", "TMPDIR", "TZ", "VIRTUAL_ENV")
@@ -32,6 +34,10 @@ _INHERITED_PREFIXES = ("LC_", "LD_", "MKL_", "NUMBA_", "OMP_", "OPENBLAS_", "PYT
 
 # `-P` keeps the working directory off the import path: a folder `fedl_sim/` there must not replace ours.
 _COMMAND = (sys.executable, "-P", "-m", "fedl_sim.trainer")
+
+
+# Kernels may have to be compiled first, which takes minutes; a process that takes longer than this hangs.
+_LOAD_SECONDS = 3600.0
 
 
 class TrainingError(Exception):
@@ -54,6 +60,7 @@ class Trainer:
         self._timeout = timeout
         self._environment = _environment(threads, data_dir)
         self._process: subprocess.Popen[str] | None = None
+        self._is_loaded = False
         self._replies: queue.Queue[str] = queue.Queue()
         self.ensure()
 
@@ -62,11 +69,23 @@ class Trainer:
         if self._process is not None and self._process.poll() is None:
             return
         self.stop()
+        self._is_loaded = False
         self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
             _COMMAND, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._replies = queue.Queue()
         threading.Thread(target=_pass_on, args=(self._process, self._replies), daemon=True).start()
+
+    def load(self) -> None:
+        """Wait until the process has loaded all that it needs to begin a part; start it unless it runs.
+
+        Raises:
+            TrainerDiedError: there is no reply.
+        """
+        self.ensure()
+        if not self._is_loaded:
+            self._ask(Load(), Loaded, max(self._timeout, _LOAD_SECONDS))
+            self._is_loaded = True
 
     def open(self, part: Part, checkpoint: bytes | None) -> Opened:
         """Begin a part, or go on with it from a checkpoint.
@@ -84,7 +103,7 @@ class Trainer:
         except OSError as error:
             raise TrainingError(Failure("disk", str(error))) from error
         self.ensure()
-        return self._ask(Open(part, None if path is None else str(path), str(self._folder)), Opened)
+        return self._ask(Open(part, None if path is None else str(path), str(self._folder)), Opened, self._timeout)
 
     def advance(self, aggregation: int) -> tuple[Advanced, bytes]:
         """Train a round; returns what was measured and the checkpoint after it.
@@ -93,7 +112,7 @@ class Trainer:
             TrainingError: it cannot be trained.
             TrainerDiedError: there is no reply.
         """
-        advanced = self._ask(Advance(aggregation), Advanced)
+        advanced = self._ask(Advance(aggregation), Advanced, self._timeout)
         try:
             return advanced, Path(advanced.checkpoint).read_bytes()
         except OSError as error:
@@ -110,8 +129,8 @@ class Trainer:
             with suppress(OSError):  # a request that it did not read
                 process.stdin.close()
 
-    def _ask(self, request: Request, expected: type[T]) -> T:
-        line = self._exchange(json.dumps(request.to_json()))
+    def _ask(self, request: Request, expected: type[T], seconds: float) -> T:
+        line = self._exchange(json.dumps(request.to_json()), seconds)
         try:
             reply = read_reply(line)
         except ContractError as error:
@@ -124,7 +143,7 @@ class Trainer:
             raise TrainerDiedError(f"the training process replied {type(reply).__name__} to {type(request).__name__}")
         return reply
 
-    def _exchange(self, line: str) -> str:
+    def _exchange(self, line: str, seconds: float) -> str:
         """Send a line and wait for the one that comes back.
 
         A process that ended is not replaced here: a new one has no part open, so it could not advance.
@@ -135,11 +154,11 @@ class Trainer:
         try:
             process.stdin.write(line + "\n")
             process.stdin.flush()
-            reply = self._replies.get(timeout=self._timeout)
+            reply = self._replies.get(timeout=seconds)
         except queue.Empty:
             self.stop()
-            raise TrainerDiedError(f"a round took more than {self._timeout:g} seconds") from None
-        except OSError as error:
+            raise TrainerDiedError(f"a round took more than {seconds:g} seconds") from None
+        except (OSError, ValueError) as error:  # the other end of the pipe is closed, or this end by `stop`
             raise TrainerDiedError(f"the training process is gone: {error}") from error
         if not reply:
             raise TrainerDiedError(f"the training process ended with {process.wait()}")

@@ -1,8 +1,9 @@
 """What a worker and its training process say to each other: a line of JSON each, one reply to every request.
 
+{"load": true}                      → {"loaded": true}
 {"open": {part}, "checkpoint": "path" or null, "folder": "path"}   → {"opened": {"next": k, "sampled": […]}}
 {"advance": k}                      → {"record": {…}, "checkpoint": "path", "worst_relative_gap": 1e-8}
-either                              → {"error": {"type": "disk", "detail": "No space left on device"}}
+any of them                         → {"error": {"type": "disk", "detail": "No space left on device"}}
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,34 @@ from fedl_sim.contract.reading import Fields, Json, decode
 from fedl_sim.contract.trained_round import AggregationRecord, Facts
 from fedl_sim.contract.work import Part
 
-__all__ = ["Advance", "Advanced", "Failure", "Open", "Opened", "Reply", "Request", "read_reply", "read_request"]
+__all__ = [
+    "Advance",
+    "Advanced",
+    "Failure",
+    "Load",
+    "Loaded",
+    "Open",
+    "Opened",
+    "Reply",
+    "Request",
+    "read_reply",
+    "read_request",
+]
+
+
+@dataclass(frozen=True)
+class Load:
+    """Load what every part needs; the reply tells that a part will not have to wait for it."""
+
+    def to_json(self) -> Json:
+        """As a line of JSON."""
+        return {"load": True}
+
+    @classmethod
+    def from_json(cls, value: object) -> "Load":
+        """Read what `to_json` wrote."""
+        Fields(value, ("load",))
+        return cls()
 
 
 @dataclass(frozen=True)
@@ -49,6 +77,21 @@ class Advance:
     def from_json(cls, value: object) -> "Advance":
         """Read what `to_json` wrote."""
         return cls(Fields(value, ("advance",)).integer("advance"))
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The process can begin a part at once."""
+
+    def to_json(self) -> Json:
+        """As a line of JSON."""
+        return {"loaded": True}
+
+    @classmethod
+    def from_json(cls, value: object) -> "Loaded":
+        """Read what `to_json` wrote."""
+        Fields(value, ("loaded",))
+        return cls()
 
 
 @dataclass(frozen=True)
@@ -118,8 +161,8 @@ class Failure:
         return cls(fields.text("type"), fields.text("detail"))
 
 
-Request = Open | Advance
-Reply = Opened | Advanced | Failure
+Request = Load | Open | Advance
+Reply = Loaded | Opened | Advanced | Failure
 
 
 def read_request(line: str) -> Request:
@@ -129,6 +172,8 @@ def read_request(line: str) -> Request:
         ContractError: it is none.
     """
     value = decode(line)
+    if isinstance(value, dict) and "load" in value:
+        return Load.from_json(value)
     if isinstance(value, dict) and "open" in value:
         return Open.from_json(value)
     return Advance.from_json(value)
@@ -145,4 +190,6 @@ def read_reply(line: str) -> Reply:
         raise ContractError("", "must be an object")
     if "error" in value:
         return Failure.from_json(value)
+    if "loaded" in value:
+        return Loaded.from_json(value)
     return Opened.from_json(value) if "opened" in value else Advanced.from_json(value)

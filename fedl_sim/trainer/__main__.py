@@ -22,6 +22,8 @@ from fedl_sim.contract import (
     Facts,
     Failure,
     GeneratorSettings,
+    Load,
+    Loaded,
     Open,
     Opened,
     Part,
@@ -63,6 +65,8 @@ class _Trainer:
         self._path = Path()
 
     def answer(self, request: Request) -> Reply:
+        if isinstance(request, Load):
+            return Loaded()  # `main` has loaded everything before it reads the first request
         if isinstance(request, Open):
             return self._open(request)
         return self._advance(request.aggregation)

@@ -4,6 +4,7 @@ import json
 
 from app.store import Store
 from app.store.store import _database, _scripts
+from app.validations.attempts import AttemptLimits
 from app.validations.packing import pack_work
 from app.validations.parts import PartStore
 from app.worker.store import WorkerStore
@@ -105,7 +106,7 @@ def test_open_parts_of_the_queue_library_wait_for_a_lease(database_url: str) -> 
     assert reasons == [(0, None), (1, None), (2, "the service was upgraded")]
     WorkerStore(store).register("new", "here", 1)
     parts = PartStore(store)
-    claim = parts.claim("new", most_attempts=2)
+    claim = parts.claim("new", AttemptLimits(failed=2, lost=1))
     assert claim is not None
     assert (claim.part_id, claim.next_round) == ("val_1-0001", 2)
     assert parts.material(claim).checkpoint == b"state"

@@ -3,6 +3,7 @@
 import zlib
 from pathlib import Path
 
+from app.validations.attempts import AttemptLimits
 from app.validations.parts import PartStore
 from app.worker.store import WorkerStore
 from fedl_sim.contract import Failure
@@ -27,7 +28,7 @@ def test_a_damaged_validation_is_shown_with_its_failure_or_says_what_cannot_be_r
         crew.damage(validation, zlib.compress(outline + b'"target": 0.8, "tolerance": 0.1, "generator": 3}'))
         for name in ("one", "two"):
             WorkerStore(crew.store).register(name, "here", 1)
-            claim = parts.claim(name, most_attempts=9)
+            claim = parts.claim(name, AttemptLimits(9, 9))
             assert claim is not None
             if claim.validation_id == validation:
                 parts.fail(claim, Failure("damaged", "generator: must be an object"))

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from app.validations.attempts import AttemptLimits
 from app.validations.parts import Claim, FinishedRound, LostError, PartStore
 from app.worker.store import WorkerRecord, WorkerStore
 from fedl_sim.contract import AggregationRecord, Facts
 from tests.support.crew import Crew
 
-ENDLESS = 10**6
+ENDLESS = AttemptLimits(failed=10**6, lost=10**6)
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Play:
 
     def claim(self, worker: Worker) -> None:
         if worker.claim is None:
-            worker.claim = self.parts.claim(worker.id, most_attempts=ENDLESS)
+            worker.claim = self.parts.claim(worker.id, ENDLESS)
             worker.at = worker.claim.next_round if worker.claim else 0
 
     def forget(self, worker: Worker) -> None:
@@ -65,7 +66,7 @@ class Play:
 
     def stumble(self, worker: Worker) -> None:
         if worker.claim is not None:
-            assert self.parts.try_again(worker.claim, "the training process died", most_attempts=ENDLESS)
+            assert self.parts.try_again(worker.claim, "the training process died", ENDLESS)
 
     def leave(self, worker: Worker) -> None:
         if worker.claim is not None:
@@ -110,7 +111,7 @@ class Play:
         for other in self.table.all():
             if other.id != last.id:
                 assert self.table.strike_off(last.id, other)
-        while self.parts.claim(last.id, most_attempts=ENDLESS) is not None:
+        while self.parts.claim(last.id, ENDLESS) is not None:
             self.claim(last)
             while last.claim is not None:
                 self.finish(last)

@@ -5,6 +5,7 @@ import zlib
 
 import pytest
 
+from app.validations.attempts import AttemptLimits
 from app.validations.parts import Claim, FinishedRound, LostError, PartStore
 from app.worker.store import LiveWorkers, WorkerStore
 from fedl_sim.contract import AggregationRecord, ContractError, Facts, Failure
@@ -35,8 +36,11 @@ def register(crew: Crew, *names: str) -> WorkerStore:
     return workers
 
 
-def claimed(parts: PartStore, worker: str, *, most_attempts: int = 9) -> Claim:
-    claim = parts.claim(worker, most_attempts=most_attempts)
+LIMITS = AttemptLimits(failed=9, lost=9)
+
+
+def claimed(parts: PartStore, worker: str, limits: AttemptLimits = LIMITS) -> Claim:
+    claim = parts.claim(worker, limits)
     assert claim is not None
     return claim
 
@@ -49,15 +53,15 @@ def test_a_worker_that_was_struck_off_changes_nothing(crew: Crew) -> None:
     parts, workers = PartStore(crew.store), register(crew, "one", "two")
     validation = crew.submit("ours")
     one = claimed(parts, "one")
-    assert parts.claim("two", most_attempts=9) is None
+    assert parts.claim("two", LIMITS) is None
     assert strike_off(workers, "two", "one")
     for late in (
         lambda: parts.finish_round(one, trained(0)),
-        lambda: parts.try_again(one, "late", most_attempts=9),
+        lambda: parts.try_again(one, "late", LIMITS),
         lambda: parts.fail(one, Failure("other", "late")),
         lambda: parts.release(one),
         lambda: parts.is_wanted(one),
-        lambda: parts.claim("one", most_attempts=9),
+        lambda: parts.claim("one", LIMITS),
     ):
         with pytest.raises(LostError):
             late()
@@ -99,17 +103,18 @@ def test_a_round_is_kept_once_however_often_it_is_told(crew: Crew) -> None:
 
 def test_a_round_is_tried_so_many_times_and_then_tells_why(crew: Crew) -> None:
     parts, workers = PartStore(crew.store), register(crew, "watcher")
-    validation = crew.submit("ours", "random", seeds=(4,))
+    limits = AttemptLimits(failed=2, lost=3)
+    validation = crew.submit("ours", seeds=(4,))
     for number in range(2):  # each dies before it has read a byte of the part
         register(crew, f"victim-{number}")
-        claimed(parts, f"victim-{number}", most_attempts=4)
+        claimed(parts, f"victim-{number}", limits)
         assert strike_off(workers, "watcher", f"victim-{number}")
     register(crew, "one")
-    claim = claimed(parts, "one", most_attempts=4)
-    assert parts.try_again(claim, "the training process ended with -9", most_attempts=4)
+    claim = claimed(parts, "one", limits)
+    assert parts.try_again(claim, "the training process ended with -9", limits)
     parts.release(claim, "the worker failed: KeyError")
     assert crew.begun(validation) == 4
-    assert parts.claim("one", most_attempts=4) is None  # it is quarantined, and with it its validation
+    assert parts.claim("one", limits) is None  # it is quarantined, and with it its validation
     ended = crew.find(validation)
     assert (ended.state, crew.begun(validation)) == ("failed", 4)
     told = json.loads(ended.failure or "")
@@ -121,13 +126,51 @@ def test_a_round_is_tried_so_many_times_and_then_tells_why(crew: Crew) -> None:
     crew.check_events(validation)
 
 
+def lose(parts: PartStore, workers: WorkerStore, limits: AttemptLimits) -> Claim | None:
+    """A worker that dies with whatever part is next; returns what it had claimed."""
+    workers.register("victim", "elsewhere", 1)
+    claim = parts.claim("victim", limits)
+    assert strike_off(workers, "watcher", "victim")
+    return claim
+
+
+def test_workers_that_are_lost_are_no_evidence_until_there_are_very_many_of_them(crew: Crew) -> None:
+    parts, workers = PartStore(crew.store), register(crew, "watcher", "one")
+    limits = AttemptLimits(failed=1, lost=5)
+    validation = crew.submit("ours", aggregations=3)
+    for aggregation in range(2):  # more are lost than may be, but never so many at one round
+        for _ in range(4):
+            assert lose(parts, workers, limits) is not None
+        claim = claimed(parts, "one", limits)
+        assert claim.next_round == aggregation
+        assert parts.finish_round(claim, trained(aggregation))
+        parts.release(claim)
+    assert crew.find(validation).state == "running"
+    for _ in range(5):
+        assert lose(parts, workers, limits) is not None
+    assert parts.claim("one", limits) is None
+    ended = crew.find(validation)
+    assert (ended.state, ended.rounds_done) == ("failed", 2)
+    told = json.loads(ended.failure or "")["detail"]
+    assert told == "aggregation 2 was begun 5 times and never finished: 5 times its worker died or fell silent"
+
+
+def test_a_part_that_loses_its_workers_lets_others_go_first(crew: Crew) -> None:
+    parts, workers = PartStore(crew.store), register(crew, "watcher", "one", "two")
+    deadly, healthy = crew.submit("ours"), crew.submit("ours", "random")
+    turns = [lose(parts, workers, LIMITS), lose(parts, workers, LIMITS), claimed(parts, "one")]
+    turns += [lose(parts, workers, LIMITS), claimed(parts, "two")]
+    # A death is noted with the next claim. Then the deadly part waits for all first parts, later for second ones.
+    assert [claim and claim.validation_id for claim in turns] == [deadly, deadly, healthy, deadly, healthy]
+
+
 def test_a_part_given_back_by_a_worker_that_leaves_was_not_attempted(crew: Crew) -> None:
     parts, workers = PartStore(crew.store), register(crew, "one", "two")
     validation = crew.submit("ours")
     for _ in range(5):
-        parts.release(claimed(parts, "one", most_attempts=1))
+        parts.release(claimed(parts, "one", AttemptLimits(failed=1, lost=1)))
     workers.leave("one")
-    claim = claimed(parts, "two", most_attempts=1)
+    claim = claimed(parts, "two", AttemptLimits(failed=1, lost=1))
     assert crew.begun(validation) == 1
     crew.validations.cancel("local", validation)
     parts.release(claim)
@@ -141,7 +184,7 @@ def test_a_cancel_stops_what_runs_at_its_next_round_and_the_rest_at_once(crew: C
     claim = claimed(parts, "one")
     crew.validations.cancel("local", validation)
     assert crew.find(validation).state == "running"
-    assert parts.claim("two", most_attempts=9) is None
+    assert parts.claim("two", LIMITS) is None
     assert not parts.finish_round(claim, trained(0))
     ended = crew.find(validation)
     assert (ended.state, ended.rounds_done) == ("cancelled", 1)
@@ -154,7 +197,7 @@ def test_a_cancelled_part_whose_worker_is_gone_ends_with_the_next_claim(crew: Cr
     claimed(parts, "one")
     crew.validations.cancel("local", validation)
     assert strike_off(workers, "two", "one")
-    assert parts.claim("two", most_attempts=9) is None
+    assert parts.claim("two", LIMITS) is None
     assert crew.find(validation).state == "cancelled"
 
 

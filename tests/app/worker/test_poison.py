@@ -12,7 +12,7 @@ from tests.support.crew import Crew
 def test_a_part_whose_worker_is_killed_at_every_claim_is_given_up_and_tells_why(
     database_url: str, tmp_path: Path
 ) -> None:
-    with Crew(database_url, tmp_path, round_attempts="3") as crew:
+    with Crew(database_url, tmp_path, round_losses="3") as crew:
         poisoned = crew.submit("ours", aggregations=3)
         for deaths in range(1, 4):
             crew.hire()

@@ -12,6 +12,8 @@ from fedl_sim.contract import (
     ContractError,
     Facts,
     Failure,
+    Load,
+    Loaded,
     Open,
     Opened,
     Part,
@@ -28,13 +30,16 @@ RECORD = AggregationRecord.from_json(decode(stored_work.RECORD))
 PART = Part(Work.from_json(decode(stored_work.GIVEN)), "plan", 0, 0)
 
 
-@pytest.mark.parametrize("request_", [Open(PART, None, "/tmp/x"), Open(PART, "/tmp/x/given.npz", "/tmp/x"), Advance(3)])
+@pytest.mark.parametrize(
+    "request_", [Load(), Open(PART, None, "/tmp/x"), Open(PART, "/tmp/x/given.npz", "/tmp/x"), Advance(3)]
+)
 def test_requests_arrive_as_they_were_sent(request_: Request) -> None:
     assert read_request(json.dumps(request_.to_json())) == request_
 
 
 @pytest.mark.parametrize(
-    "reply", [Opened(2, (4, 1)), Advanced(RECORD, "/tmp/x/checkpoint.npz", Facts(1e-8)), Failure("disk", "full")]
+    "reply",
+    [Loaded(), Opened(2, (4, 1)), Advanced(RECORD, "/tmp/x/checkpoint.npz", Facts(1e-8)), Failure("disk", "full")],
 )
 def test_replies_arrive_as_they_were_sent(reply: Reply) -> None:
     assert read_reply(json.dumps(reply.to_json())) == reply
