@@ -8,18 +8,21 @@ mean over the steps, `bias` how far the estimate is from it over all sets, `rms`
 """
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.machine import describe
+from benchmarks.solved_mixture import arrived_part
 from sampler.base import SamplingProblem
 from sampler.objectives.holdings import Holdings
 from solver.batch import plan_sets
 from solver.instances import BUDGETS, random_network
 from solver.network import Network
 from solver.schedule import Schedule
+from solver.transfer import TRANSFERS
 
 __all__ = ["compare"]
 
@@ -30,25 +33,25 @@ NETWORKS = 4
 SETS = 10
 
 
-def compare(network: Network, sets: NDArray[np.int64], horizon: int) -> NDArray[np.float64]:
+def compare(network: Network, sets: NDArray[np.int64], horizon: int, transfer: str) -> NDArray[np.float64]:
     """Return for each set what it receives by the estimate, and by its plan."""
-    problem = SamplingProblem.of(Schedule.of(network), sets.shape[1], horizon=horizon)
+    problem = SamplingProblem.of(Schedule.of(network), sets.shape[1], horizon=horizon, transfer=transfer)
     own = network.devices.data[sets].sum(axis=1)
     estimate = Holdings.of(problem, np.zeros((len(network), 1))).pool(sets).amount - own
-    plans = plan_sets(network, sets, horizon=horizon)
+    plans = plan_sets(network, sets, horizon=horizon, transfer=transfer)
     n = len(network)
     links = network.links
     place = np.searchsorted(links.target * n + links.source, plans.target * n + plans.source)
     fresh = network.devices.data[plans.source] * (1.0 - links.similarity[place])
-    arrived = (1.0 - np.cumprod(1.0 - plans.fractions, axis=0)).mean(axis=0) * fresh
+    arrived = arrived_part(plans.fractions, transfer) * fresh
     planned = np.add.reduceat(np.append(arrived, 0.0), plans.starts[:-1]) * (np.diff(plans.starts) > 0)
     return np.column_stack((estimate, planned))
 
 
 def _rows() -> list[dict[str, Any]]:
     rows = []
-    kinds = {**BUDGETS, "full": (BUDGETS["loose"][0], BUDGETS["loose"][1])}
-    for budget, (receive, transmit) in kinds.items():
+    kinds = {**BUDGETS, "full": BUDGETS["loose"]}
+    for transfer, (budget, (receive, transmit)) in product(TRANSFERS, kinds.items()):
         for n, probability, size in CASES:
             found = []
             for seed in range(NETWORKS):
@@ -57,11 +60,12 @@ def _rows() -> list[dict[str, Any]]:
                 if budget == "full":
                     network = network.with_columns({"receive_capacity": network.devices.receive_capacity / 10})
                 sets = np.array([generator.choice(n, size, replace=False) for _ in range(SETS)])
-                found.append(compare(network, sets, HORIZON))
+                found.append(compare(network, sets, HORIZON, transfer))
             ours, planned = np.concatenate(found).T
             some = planned > 0
             rows.append(
                 {
+                    "transfer": transfer,
                     "budget": budget,
                     "n_devices": n,
                     "sample_size": size,

@@ -77,7 +77,13 @@ def label_some(family: Family, budget: str, seed: int, sample_size: int, most: i
     some = held if len(held) <= _SOME_DATA else generator.choice(held, _SOME_DATA, replace=False)
     test = np.array([engine.evaluate(w).loss for w in models])
     whole = np.array([engine.gradient(w, some).loss for w in models])
-    problem = SamplingProblem.of(Schedule.of(network), sample_size, horizon=family.horizon, offloading=kind.offloading)
+    problem = SamplingProblem.of(
+        Schedule.of(network),
+        sample_size,
+        horizon=family.horizon,
+        offloading=kind.offloading,
+        transfer="redraw",
+    )
     return LabelledSets(problem, sets, test, whole)
 
 

@@ -8,8 +8,16 @@ from sampler.objectives.base import Objective
 from sampler.objectives.mixture import aimed_at, class_shares
 from solver.batch import plan_sets
 from solver.subgraph import pair_keys
+from solver.transfer import Transfer
 
-__all__ = ["SolvedMixture"]
+__all__ = ["SolvedMixture", "arrived_part"]
+
+
+def arrived_part(fractions: NDArray[np.float64], transfer: str) -> NDArray[np.float64]:
+    """The part of each link's data that has arrived, as a mean over the steps of a plan with these fractions."""
+    arrived = 1 - np.cumprod(1 - fractions, axis=0) if transfer == Transfer.REDRAW else np.cumsum(fractions, axis=0)
+    part: NDArray[np.float64] = arrived.mean(axis=0)
+    return part
 
 
 class SolvedMixture(Objective):
@@ -25,12 +33,12 @@ class SolvedMixture(Objective):
         network = self._problem.schedule.network
         held = (network.devices.data[sets][:, :, None] * self._shares[sets]).sum(axis=1)
         if self._problem.offloading:
-            plans = plan_sets(network, sets, horizon=self._problem.horizon, transfer="redraw")
+            plans = plan_sets(network, sets, horizon=self._problem.horizon, transfer=self._problem.transfer)
             links = network.links
             keys = pair_keys(links.source, links.target, len(network))
             link = np.searchsorted(keys, pair_keys(plans.source, plans.target, len(network)))
             fresh = network.devices.data[plans.source] * (1 - links.similarity[link])
-            arrived = fresh * (1 - np.cumprod(1 - plans.fractions, axis=0)).mean(axis=0)
+            arrived = fresh * arrived_part(plans.fractions, self._problem.transfer)
             owner = np.repeat(np.arange(len(sets)), np.diff(plans.starts))
             np.add.at(held, owner, arrived[:, None] * self._shares[plans.source])
         present = self._whole > 0

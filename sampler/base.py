@@ -16,6 +16,7 @@ from solver.kernels.clock import is_over
 from solver.kernels.layout import Effort
 from solver.network import Network
 from solver.schedule import Schedule
+from solver.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
 
 __all__ = ["Sampler", "SamplingProblem", "Selection"]
 
@@ -32,6 +33,7 @@ class SamplingProblem:
         horizon: T, the number of steps of training.
         candidates: devices that can be sampled, ascending.
         offloading: whether data will be offloaded. If not, devices train on their own data only.
+        transfer: what senders send over a link that they have used before.
         gradient: ‖∇F̄(t)‖ in eq. (26).
         gradient_noise: γ in eq. (26).
         effort: until when to search, and the flag by which another thread ends the search.
@@ -43,6 +45,7 @@ class SamplingProblem:
     horizon: int
     candidates: NDArray[np.int64]
     offloading: bool = True
+    transfer: Transfer = DEFAULT_TRANSFER
     gradient: GradientModel = field(default_factory=GradientModel)
     gradient_noise: float = 1.0
     effort: Effort = field(default_factory=lambda: effort_for(TOLERANCE))
@@ -67,6 +70,7 @@ class SamplingProblem:
         horizon: int = 1,
         allowed: NDArray[np.bool_] | None = None,
         offloading: bool = True,
+        transfer: str = DEFAULT_TRANSFER,
         gradient: GradientModel | None = None,
         gradient_noise: float = 1.0,
         effort: Effort | None = None,
@@ -75,7 +79,7 @@ class SamplingProblem:
         """Return the problem with its candidates, among the `allowed` devices if given.
 
         Raises:
-            InvalidInputError: `sample_size` or `horizon` is below 1.
+            InvalidInputError: `sample_size` or `horizon` is below 1, or there is no such `transfer`.
             TooFewDevicesError: fewer than `sample_size` devices can be sampled.
         """
         for name, value in (("sample_size", sample_size), ("horizon", horizon)):
@@ -88,7 +92,8 @@ class SamplingProblem:
         model = GradientModel() if gradient is None else gradient
         until = effort_for(TOLERANCE) if effort is None else effort
         asked = np.empty(0, np.int64) if explained is None else np.asarray(explained, np.int64)
-        return cls(schedule, sample_size, horizon, candidates, offloading, model, gradient_noise, until, asked)
+        kind = transfer_named(transfer)
+        return cls(schedule, sample_size, horizon, candidates, offloading, kind, model, gradient_noise, until, asked)
 
 
 @dataclass(frozen=True, eq=False)

@@ -204,6 +204,7 @@ def _problem(query: PlanQuery, effort: Effort) -> SamplingProblem:
             query.sample_size,
             horizon=query.horizon,
             allowed=allowed,
+            transfer=query.transfer,
             gradient=query.gradient,
             gradient_noise=query.gradient_noise,
             effort=effort,

@@ -35,7 +35,12 @@ def problem_of(record: LabelledRealisation, *, reveal_labels: bool = True) -> Sa
     if not reveal_labels:
         network = Network(_without_labels(network), network.links)
     return SamplingProblem.of(
-        Schedule.of(network), record.sample_size, horizon=record.family.horizon, offloading=record.kind.offloading
+        Schedule.of(network),
+        record.sample_size,
+        horizon=record.family.horizon,
+        offloading=record.kind.offloading,
+        # As in the plans of `fedl_sim.labels.label`.
+        transfer="redraw",
     )
 
 

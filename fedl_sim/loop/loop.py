@@ -84,7 +84,11 @@ def sample_devices(
     if scheme.sampler == EVERYONE:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
     problem = SamplingProblem.of(
-        schedule, settings.sample_size, horizon=settings.horizon, offloading=scheme.offloading != "none"
+        schedule,
+        settings.sample_size,
+        horizon=settings.horizon,
+        offloading=scheme.offloading != "none",
+        transfer=settings.transfer,
     )
     problem = with_gradient(problem, realisation, engine, seed=seed)
     # By sampler, not by scheme: so a random scheme with offloading and one without it have the same devices.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sampler.kernels.compile import compiled
-from sampler.kernels.pool import Flows, Sums, arriving
+from sampler.kernels.pool import Claims, Flows, Sums, arriving
 from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.kernels.clock import is_over
 from solver.kernels.layout import Effort
@@ -32,16 +32,16 @@ class Features(NamedTuple):
 class State(NamedTuple):
     """The set, and what is known of it.
 
-    Of each device: whether it is a `member`; the first of its links to members (`head`, −1: none) and the sum of their
-    `weights`; what the members hold of its data (`held`); and as a member what arrives (`received`) and the part of it
-    that `fits`. Of each link into a member: the next link of its sender to a member (`following`) and what arrives over
-    it (`arrived`). `stale` are devices whose gain is to be computed anew. The receivers of device k are
+    Of each device: whether it is a `member`; the first of its links to members (`head`, −1: none) and the sums of
+    their `claims`; what the members hold of its data (`held`); and as a member what arrives (`received`) and the part
+    of it that `fits`. Of each link into a member: the next link of its sender to a member (`following`) and what
+    arrives over it (`arrived`). `stale` are devices whose gain is to be computed anew. The receivers of device k are
     receivers[outgoing[k]:outgoing[k + 1]].
     """
 
     member: BoolArray
     head: IntArray
-    weights: FloatArray
+    claims: Claims
     held: FloatArray
     received: FloatArray
     fits: FloatArray
@@ -93,6 +93,13 @@ def _fitting(room: float, total: float) -> float:
 
 
 @compiled
+def _claims_with(flows: Flows, state: State, l: int) -> tuple[float, float]:
+    """The claims on the sender of link l if the link's target joins the set."""
+    k = flows.source[l]
+    return state.claims.weight[k] + flows.weight[l], state.claims.pace[k] + flows.pace[l]
+
+
+@compiled
 def _shift(flows: Flows, state: State, c: int, scratch: Scratch) -> int:
     """Find how much less each member receives if c joins, and what then fits; return how many members change."""
     n = 0
@@ -100,11 +107,12 @@ def _shift(flows: Flows, state: State, c: int, scratch: Scratch) -> int:
         k = flows.source[l]
         if state.member[k]:
             continue
+        W, M = _claims_with(flows, state, l)
         m = state.head[k]
         while m >= 0:
             i = flows.target[m]
             n = _note(scratch.is_listed, scratch.listed, n, i)
-            scratch.change[i] += arriving(flows, m, state.weights[k] + flows.weight[l]) - state.arrived[m]
+            scratch.change[i] += arriving(flows, m, W, M) - state.arrived[m]
             m = state.following[m]
     m = state.head[c]
     while m >= 0:
@@ -127,18 +135,19 @@ def _draw(flows: Flows, state: State, c: int, scratch: Scratch) -> int:
     for l in range(flows.incoming[c], flows.incoming[c + 1]):
         k = flows.source[l]
         if not state.member[k]:
-            total += arriving(flows, l, state.weights[k] + flows.weight[l])
+            W, M = _claims_with(flows, state, l)
+            total += arriving(flows, l, W, M)
     fits = _fitting(flows.room[c], total)
     for l in range(flows.incoming[c], flows.incoming[c + 1]):
         k = flows.source[l]
         if state.member[k]:
             continue
         n = _note(scratch.is_touched, scratch.touched, n, k)
-        W = state.weights[k] + flows.weight[l]
-        taken = fits * arriving(flows, l, W)
+        W, M = _claims_with(flows, state, l)
+        taken = fits * arriving(flows, l, W, M)
         m = state.head[k]
         while m >= 0:
-            taken += scratch.fit[flows.target[m]] * (arriving(flows, m, W) - state.arrived[m])
+            taken += scratch.fit[flows.target[m]] * (arriving(flows, m, W, M) - state.arrived[m])
             m = state.following[m]
         scratch.gain[k] += taken
     return n
@@ -204,7 +213,7 @@ def tangents(base: float, slope: FloatArray, sums: FloatArray) -> FloatArray:
 
 @compiled
 def _relink(flows: Flows, state: State, l: int) -> None:
-    """List link l among its sender's links to members if it leads to one, else take it out; add up the weights."""
+    """List link l among its sender's links to members if it leads to one, else take it out; add up the claims."""
     k = flows.source[l]
     if state.member[flows.target[l]]:
         state.following[l] = state.head[k]
@@ -216,10 +225,12 @@ def _relink(flows: Flows, state: State, l: int) -> None:
         while state.following[m] != l:
             m = state.following[m]
         state.following[m] = state.following[l]
-    state.weights[k] = 0.0
+    state.claims.weight[k] = 0.0
+    state.claims.pace[k] = 0.0
     m = state.head[k]
     while m >= 0:
-        state.weights[k] += flows.weight[m]
+        state.claims.weight[k] += flows.weight[m]
+        state.claims.pace[k] += flows.pace[m]
         m = state.following[m]
 
 
@@ -228,7 +239,7 @@ def _send(flows: Flows, state: State, k: int, scratch: Scratch, n: int) -> int:
     """Compute anew what arrives from k at members, and list these after n others; return the length of the list."""
     m = state.head[k]
     while m >= 0:
-        state.arrived[m] = 0.0 if state.member[k] else arriving(flows, m, state.weights[k])
+        state.arrived[m] = 0.0 if state.member[k] else arriving(flows, m, state.claims.weight[k], state.claims.pace[k])
         n = _note(scratch.is_listed, scratch.listed, n, flows.target[m])
         m = state.following[m]
     return n

@@ -1,11 +1,15 @@
 """Estimates in closed form which data the sampled devices hold after offloading, and from which devices it comes.
 
 Training at step t uses D_i(t), so the estimate is the mean over t of the data that a device holds. If sender k sends to
-i alone, a link k → i carries in every step the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data. Of the data that is new
-to i, D_k(1 − λ_ki), the part 1 − (1 − s_ki)^t has arrived by step t (eqs. 7, 8, 11 and 12); its mean over t is r(s_ki).
-A sender with several sampled receivers spends more on the links that bring more: link k → i gets the part
-x_ki = w_ki/Σ_j w_kj of the budget, w_ki = ((1 − λ_ki)·s_ki)². Then r(s_ki·x_ki) is the mean part that arrives. It is
-computed as ℓx/(1 + (ℓ/r − 1)x), ℓ = s(T + 1)/2 and r = r(s_ki), which is exact at x = 1 and in the limit of small x.
+i alone, a link k → i carries in every step the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data, and all of it takes
+n_ki = D_k ψ_ki/Ψ_k steps. A sender with several sampled receivers spends more on the links that bring more: link k → i
+gets the part x_ki = w_ki/Σ_j w_kj of the budget, w_ki = ((1 − λ_ki)·s_ki)²·min(1, what i can take/what its senders can
+bring). Of the data that is new to i, D_k(1 − λ_ki), the part that has arrived by step t is by `transfer`
+
+- `send_once`: min(1, t·x_ki/n_ki) for t < Σ_j n_kj, and 1 from then on, because by then k has sent all data to all;
+- `redraw`: 1 − (1 − s_ki·x_ki)^t (eqs. 7, 8, 11 and 12). Its mean r(s_ki·x_ki) over t is computed as
+  ℓx/(1 + (ℓ/r − 1)x), ℓ = s(T + 1)/2 and r = r(s_ki), which is exact at x = 1 and in the limit of small x.
+
 Arrivals are scaled down to what i can take, min(t·θ_i, P_i/p_i − D_i) by eqs. (9) and (10). Sampled devices send
 nothing (eq. 13). The means over t have closed forms.
 
@@ -21,8 +25,9 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.kernels.pool import Flows, Sums, flows_along, pool
-from sampler.objectives.reach import mean_room, sendable_share
+from sampler.objectives.reach import mean_room, sendable_share, steps_needed
 from solver.network import Network
+from solver.transfer import Transfer
 from solver.validation import frozen
 
 __all__ = ["Holdings", "Pooled"]
@@ -50,12 +55,14 @@ class Holdings:
     Attributes:
         network: the devices and links.
         horizon: T; 0 means no offloading.
+        transfer: whether senders send once.
         features: one row for each device, to be summed over the data held.
         weight: one number for each device, see `Pooled.squares`.
     """
 
     network: Network
     horizon: int
+    transfer: Transfer
     features: NDArray[np.float64]
     weight: NDArray[np.float64]
 
@@ -66,28 +73,31 @@ class Holdings:
         """Return the estimate for a sampling problem."""
         network = problem.conditions
         horizon = problem.horizon if problem.offloading else 0
-        return cls(network, horizon, features, np.zeros(len(network)) if weight is None else weight)
+        squares = np.zeros(len(network)) if weight is None else weight
+        return cls(network, horizon, problem.transfer, features, squares)
 
     @cached_property
     def flows(self) -> Flows:
         """What may flow along the links."""
         network, links = self.network, self.network.links
-        most, bend, weight = np.zeros((3, len(links)))
+        once = self.transfer is Transfer.SEND_ONCE and self.horizon > 0
+        most, weight = np.zeros((2, len(links)))
+        pace = steps_needed(network) if once else np.zeros(len(links))
         # All inputs are read-only: numba compiles a kernel for each combination of read-only and writable arrays.
         written = Flows(
             network.incoming,
             links.source,
             links.target,
             most,
-            bend,
+            pace,
             weight,
             network.devices.data,
             frozen(mean_room(network.devices, self.horizon)),
+            self.horizon if once else 0,
         )
         if self.horizon:
-            share = frozen(sendable_share(network))
-            flows_along(share, links.similarity, network.devices.data, self.horizon, written)
-        return written._replace(most=frozen(most), bend=frozen(bend), weight=frozen(weight))
+            flows_along(frozen(sendable_share(network)), links.similarity, self.horizon, written)
+        return written._replace(most=frozen(most), pace=frozen(pace), weight=frozen(weight))
 
     def pool(self, sets: NDArray[np.int64]) -> Pooled:
         """Return the data that each row of `sets` would hold."""

@@ -9,7 +9,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler.kernels.pool import Sums
+from sampler.kernels.pool import Claims, Sums
 from sampler.kernels.standing import Features, Scratch, State, receivers_of, renew, tangents, toggle
 from sampler.objectives.base import Objective
 from sampler.objectives.holdings import Holdings, Pooled
@@ -147,7 +147,7 @@ def _empty_state(holdings: Holdings) -> State:
     return State(
         member=np.zeros(n, np.bool_),
         head=np.full(n, -1),
-        weights=np.zeros(n),
+        claims=Claims(np.zeros(n), np.zeros(n)),
         held=np.zeros(n),
         received=np.zeros(n),
         fits=np.ones(n),

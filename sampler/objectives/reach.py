@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from sampler.histograms import class_counts
 from solver.network import Devices, Network
 
-__all__ = ["attainable_counts", "link_reach", "mean_room", "sendable_share"]
+__all__ = ["attainable_counts", "link_reach", "mean_room", "sendable_share", "steps_needed"]
 
 
 def sendable_share(network: Network) -> NDArray[np.float64]:
@@ -16,6 +16,16 @@ def sendable_share(network: Network) -> NDArray[np.float64]:
     budget = devices.transmit_budget[links.source]
     share: NDArray[np.float64] = np.divide(budget, needed, out=np.ones(len(links)), where=needed > budget)
     return share
+
+
+def steps_needed(network: Network) -> NDArray[np.float64]:
+    """Return D_k ψ_ki/Ψ_k of each link: the steps in which its sender can send all its data over it alone, eq. (11)."""
+    devices, links = network.devices, network.links
+    needed = devices.data[links.source] * links.transmit_cost
+    budget = devices.transmit_budget[links.source]
+    with np.errstate(over="ignore"):
+        steps: NDArray[np.float64] = np.divide(needed, budget, out=np.where(needed > 0, np.inf, 0.0), where=budget > 0)
+    return steps
 
 
 def mean_room(devices: Devices, horizon: int) -> NDArray[np.float64]:
@@ -38,7 +48,8 @@ def link_reach(network: Network, horizon: int) -> NDArray[np.float64]:
     """Return for each link k → i the share of k's data that is new to i and can be sent to i in T steps.
 
     A step can send the share s = min(1, Ψ_k / (D_k ψ_ki)) if k sends to no other device. Unsent data shrinks by the
-    factor 1 − s in each step (eq. 8), so the result is (1 − λ_ki)·(1 − (1 − s)^T).
+    factor 1 − s in each step (eq. 8), so the result is (1 − λ_ki)·(1 − (1 − s)^T). This is with redrawing senders, as
+    in the labels that `gcn_rank` was trained on; it is one of its features.
     """
     share = sendable_share(network)
     reach: NDArray[np.float64] = (1 - network.links.similarity) * (1 - (1 - share) ** horizon)

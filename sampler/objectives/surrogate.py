@@ -4,8 +4,9 @@ Its value needs one solve for each step. Searches therefore use a bound in close
 link k → i can carry at most the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data in a step, so by step t device i holds
 at most
 
-    U_i(t) = D_i + min{ t·θ_i,  min_s P_i(s)/p_i(s) − D_i,  Σ_k D_k (1 − λ_ki)(1 − (1 − s_ki)^t) },
+    U_i(t) = D_i + min{ t·θ_i,  min_s P_i(s)/p_i(s) − D_i,  Σ_k D_k (1 − λ_ki)·a_ki(t) },
 
+a_ki(t) = min(1, t·s_ki) if senders send once and 1 − (1 − s_ki)^t if they redraw,
 whichever other devices are sampled. Both terms of eq. (26) fall as data grows, so U in place of D gives a lower bound
 of eq. (26). It is exact unless two sampled devices share a sender, or a sender is sampled itself.
 """
@@ -24,6 +25,7 @@ from solver.batch import plan_sets
 from solver.eligibility import data_ceiling
 from solver.fast import time_left
 from solver.horizon import plan_offloading
+from solver.transfer import Transfer
 
 __all__ = ["Surrogate"]
 
@@ -66,8 +68,7 @@ class Surrogate(Objective):
             "horizon": problem.horizon,
             "gradient": problem.gradient,
             "gradient_noise": problem.gradient_noise,
-            # The bounds have eq. (8).
-            "transfer": "redraw",
+            "transfer": problem.transfer,
         }
         if len(problem.schedule.segments) > 1:
             # Conditions change in time. This is rare, so sets are planned one by one.
@@ -131,11 +132,13 @@ def most_data(problem: SamplingProblem, moments: NDArray[np.int64]) -> NDArray[n
     networks = list(problem.schedule.between(1, problem.horizon))
     theta = np.maximum.reduce([each.devices.receive_capacity for each in networks])
     arriving = np.zeros((n, len(moments)))
+    once = problem.transfer is Transfer.SEND_ONCE
     for each in networks:
-        unsent = 1.0 - sendable_share(each)
+        share = sendable_share(each)
         fresh = data[each.links.source] * (1.0 - each.links.similarity)
-        for j, t in enumerate(moments):
-            arriving[:, j] += np.bincount(each.links.target, fresh * (1.0 - unsent ** int(t)), n)
+        for j, t in enumerate(moments.tolist()):
+            sent = np.minimum(share * t, 1.0) if once else 1.0 - (1.0 - share) ** t
+            arriving[:, j] += np.bincount(each.links.target, fresh * sent, n)
     received = np.minimum(np.minimum(arriving, theta[:, None] * moments), room[:, None])
     # A device without data is never sampled; 1 keeps its root finite.
     most: NDArray[np.float64] = np.where(data[:, None] > 0, data[:, None] + received, 1.0)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from sampler.kernels.pool import mean_reach
-from sampler.objectives.reach import attainable_counts, link_reach, mean_room, sendable_share
+from sampler.kernels.pool import mean_reach, sent_once
+from sampler.objectives.reach import attainable_counts, link_reach, mean_room, sendable_share, steps_needed
 from solver.network import Devices, Links, Network
 from tests.support.sampling import labelled, network
 
@@ -24,6 +24,22 @@ def test_a_step_sends_what_the_budget_pays_for() -> None:
     # Links are kept sorted by target, so 1 → 0 comes first.
     np.testing.assert_allclose(sendable_share(two_devices()), [1.0, 0.1])
     np.testing.assert_allclose(sendable_share(two_devices(transmit_budget=np.zeros(2))), [0.0, 0.0])
+
+
+def test_a_link_needs_as_many_steps_as_its_cost_has_budgets() -> None:
+    np.testing.assert_allclose(steps_needed(two_devices()), [40 / 1e9, 10.0])
+    free = two_devices(transmit_budget=np.zeros(2), data=np.array([0.0, 40.0]))
+    np.testing.assert_allclose(steps_needed(free), [np.inf, 0.0])
+
+
+@pytest.mark.parametrize("horizon", [1, 7, 400])
+def test_sent_once_is_the_mean_of_what_has_arrived(horizon: int) -> None:
+    steps = np.arange(1, horizon + 1)
+    for pace in (0.0, 0.5, 1.0, 2.0, 6.0, 13.0, 1e5, np.inf):
+        for everything in (1.0, 4.0, 8.0, 1e5, np.inf):
+            arrived = np.minimum(steps / pace if pace > 0 else np.inf, 1.0)
+            arrived = np.where(steps >= everything, 1.0, arrived)
+            assert sent_once(pace, everything, horizon) == pytest.approx(arrived.mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize("horizon", [1, 7, 400])

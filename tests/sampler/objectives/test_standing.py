@@ -6,11 +6,12 @@ from tests.support.sampling import labelled, problem
 
 
 @pytest.mark.parametrize("name", objective_names())
-@pytest.mark.parametrize("offloading", [True, False])
-def test_a_set_that_grew_and_shrank_has_the_values_of_the_set(name: str, *, offloading: bool) -> None:
+@pytest.mark.parametrize("transfer", ["send_once", "redraw", None])
+def test_a_set_that_grew_and_shrank_has_the_values_of_the_set(name: str, transfer: str | None) -> None:
     """Device by device on a random walk, beside the value of each set computed from nothing."""
     n = 16
-    task = problem(labelled(n, seed=3), 5, horizon=6, offloading=offloading)
+    # Without a transfer nothing is offloaded.
+    task = problem(labelled(n, seed=3), 5, horizon=6, offloading=transfer is not None, transfer=transfer or "send_once")
     objective = find_objective(name)(task)
     standing = objective.standing()
     generator = np.random.default_rng(0)

@@ -7,36 +7,40 @@ from sampler.errors import TooMuchWorkError
 from sampler.objectives.surrogate import Surrogate
 from solver import Change, GradientModel, Schedule, plan_offloading
 from solver.instances import random_network
+from solver.transfer import TRANSFERS
 from tests.support.instances import FAMILIES
 from tests.support.sampling import network, problem
 
 SETS = np.array(list(combinations(range(12), 3)))[::17]
 
 
-def test_it_is_what_the_plan_of_each_set_comes_to() -> None:
+@pytest.mark.parametrize("transfer", TRANSFERS)
+def test_it_is_what_the_plan_of_each_set_comes_to(transfer: str) -> None:
     net = network()
-    options = {"gradient": GradientModel(2.0, 1.1), "gradient_noise": 3.0}
+    options = {"gradient": GradientModel(2.0, 1.1), "gradient_noise": 3.0, "transfer": transfer}
     values = Surrogate(problem(net, 3, horizon=6, **options)).values(SETS)
     for row, value in zip(SETS, values, strict=True):
-        plan = plan_offloading(net, row, horizon=6, transfer="redraw", **options)  # type: ignore[arg-type]
+        plan = plan_offloading(net, row, horizon=6, **options)  # type: ignore[arg-type]
         assert -value == pytest.approx(plan.objective, rel=1e-6)
 
 
-def test_conditions_that_change_on_the_way_count() -> None:
+@pytest.mark.parametrize("transfer", TRANSFERS)
+def test_conditions_that_change_on_the_way_count(transfer: str) -> None:
     net = network()
     schedule = Schedule(net, (Change(3, {"transmit_budget": np.zeros(12)}),))
-    task = problem(schedule, 3, horizon=6)  # type: ignore[arg-type]
+    task = problem(schedule, 3, horizon=6, transfer=transfer)  # type: ignore[arg-type]
     objective = Surrogate(task)
     values = objective.values(SETS[:4])
     for row, value in zip(SETS, values, strict=False):
-        assert -value == pytest.approx(plan_offloading(schedule, row, horizon=6, transfer="redraw").objective, rel=1e-6)
+        assert -value == pytest.approx(plan_offloading(schedule, row, horizon=6, transfer=transfer).objective, rel=1e-6)
     assert np.all(objective.bounds(SETS[:4]) >= values)
 
 
+@pytest.mark.parametrize("transfer", TRANSFERS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_bound_is_never_below_the_value(family: str) -> None:
+def test_the_bound_is_never_below_the_value(family: str, transfer: str) -> None:
     net = FAMILIES[family](np.random.default_rng(7), 14)
-    task = problem(net, 3, horizon=40, gradient_noise=5.0)
+    task = problem(net, 3, horizon=40, gradient_noise=5.0, transfer=transfer)
     objective = Surrogate(task)
     generator = np.random.default_rng(0)
     sets = np.array([generator.choice(task.candidates, 3, replace=False) for _ in range(12)])
@@ -44,9 +48,10 @@ def test_the_bound_is_never_below_the_value(family: str) -> None:
     assert np.all(bounds >= values - 1e-9 * np.abs(values))
 
 
-def test_the_bound_is_attained_where_nobody_competes() -> None:
+@pytest.mark.parametrize("transfer", TRANSFERS)
+def test_the_bound_is_attained_where_nobody_competes(transfer: str) -> None:
     net = network(receive_capacity=np.full(12, 1e6), processing_capacity=np.full(12, 1e9))
-    objective = Surrogate(problem(net, 1, horizon=9))
+    objective = Surrogate(problem(net, 1, horizon=9, transfer=transfer))
     alone = np.arange(12)[:, None]
     np.testing.assert_allclose(objective.bounds(alone), objective.values(alone), rtol=1e-6)
 
