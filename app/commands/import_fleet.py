@@ -16,6 +16,8 @@ from solver.errors import InvalidInputError
 
 __all__ = ["import_fleet", "sources_of"]
 
+_DEVICE, _LINK = "Of a device without", "Of a link without"
+
 
 def import_fleet(
     files: Annotated[
@@ -35,18 +37,16 @@ def import_fleet(
     step_seconds: Annotated[float, typer.Option(help="Length of a step.")] = Defaults.step_seconds,
     datapoint_bytes: Annotated[float, typer.Option(help="Size of a datapoint.")] = Defaults.datapoint_bytes,
     epochs_per_step: Annotated[float, typer.Option(help="Passes over the data.")] = Defaults.epochs_per_step,
-    datapoints: Annotated[float, typer.Option(help="Of a device without.")] = Defaults.datapoints,
-    samples_per_second: Annotated[float, typer.Option(help="Of a device without.")] = Defaults.samples_per_second,
-    load: Annotated[float, typer.Option(help="Of a device without; a share of its time.")] = Defaults.load,
-    storage_datapoints: Annotated[
-        float | None, typer.Option(help="Of a device without [default: 4000, or twice its datapoints].")
-    ] = None,
-    airtime_seconds: Annotated[float, typer.Option(help="Of a device without.")] = Defaults.airtime_seconds,
-    joules_per_sample: Annotated[float | None, typer.Option(help="Of a device without [default: none].")] = None,
-    mbps: Annotated[float, typer.Option(help="Of a link without.")] = Defaults.mbps,
-    loss: Annotated[float, typer.Option(help="Of a link without.")] = Defaults.loss,
-    joules_per_megabyte: Annotated[float | None, typer.Option(help="Of a link without [default: none].")] = None,
-    similarity: Annotated[float | None, typer.Option(help="Of a link without [default: the service's].")] = None,
+    datapoints: Annotated[float, typer.Option(help=f"{_DEVICE}.")] = Defaults.datapoints,
+    samples_per_second: Annotated[float, typer.Option(help=f"{_DEVICE}.")] = Defaults.samples_per_second,
+    load: Annotated[float | None, typer.Option(help=f"{_DEVICE}; a share of its time.")] = None,
+    storage_datapoints: Annotated[float | None, typer.Option(help=f"{_DEVICE}.")] = None,
+    airtime_seconds: Annotated[float | None, typer.Option(help=f"{_DEVICE}.")] = None,
+    joules_per_sample: Annotated[float | None, typer.Option(help=f"{_DEVICE}.")] = None,
+    mbps: Annotated[float, typer.Option(help=f"{_LINK}.")] = Defaults.mbps,
+    loss: Annotated[float | None, typer.Option(help=f"{_LINK}.")] = None,
+    joules_per_megabyte: Annotated[float | None, typer.Option(help=f"{_LINK}.")] = None,
+    similarity: Annotated[float | None, typer.Option(help=f"{_LINK}.")] = None,
 ) -> None:
     """Make a fleet of what you have. What was assumed is told on standard error."""
     with _refusals():

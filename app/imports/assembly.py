@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.imports.draft import Draft, Row
-from app.imports.fields import DEVICE_FIELDS, LINK_FIELDS, SETTINGS, Fields, Number
+from app.imports.fields import DEVICE_FIELDS, LINK_FIELDS, SETTINGS, Fields, Number, shown
 from app.imports.findings import Assumption, Finding, Report, counted
 from solver.errors import InvalidInputError
 
@@ -14,23 +14,25 @@ __all__ = ["Defaults", "Imported", "make_fleet"]
 
 # Digits of a loss that is computed from a quality.
 _DIGITS = 6
+# Links that lose more are left out, as the service takes none.
+_MOST_LOSS = 0.999
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """Values for what a file lacks; None leaves the field out, but for `storage_datapoints` (see `_Ledger.device`)."""
+    """Values for what a file lacks; None leaves the field out, and the service states what it assumes."""
 
     step_seconds: float = 60
     datapoint_bytes: float = 3136
     epochs_per_step: float = 1
     datapoints: float = 600
     samples_per_second: float = 40
-    load: float = 0
+    load: float | None = None
     storage_datapoints: float | None = None
-    airtime_seconds: float = 6
+    airtime_seconds: float | None = None
     joules_per_sample: float | None = None
     mbps: float = 6
-    loss: float = 0
+    loss: float | None = None
     joules_per_megabyte: float | None = None
     similarity: float | None = None
 
@@ -74,6 +76,7 @@ def make_fleet(
         "devices": [{"id": name, **ledger.device(values)} for name, values in devices.items()],
         "links": [{"from": a, "to": b, **ledger.link(values)} for (a, b), values in links.all.items()],
     }
+    _check_limits(draft.format, fleet)
     ignored = [*device_fields.ignored, *link_fields.ignored]
     notes = [*draft.notes, *links.notes(), *([f"ignored: {', '.join(dict.fromkeys(ignored))}"] if ignored else [])]
     return Imported(fleet, ledger.report(draft.format, len(devices), len(links.all), notes))
@@ -87,20 +90,33 @@ def _devices(draft: Draft, fields: Fields) -> dict[str, dict[str, Any]]:
         if name is None:
             raise InvalidInputError(row.place, "id is missing")
         if name in devices:
-            raise InvalidInputError(row.place, f"id {name!r} appears twice")
+            raise InvalidInputError(row.place, f"id {shown(name)} appears twice")
         devices[name] = values
     return devices
+
+
+def _check_limits(format_name: str, fleet: Mapping[str, Any]) -> None:
+    """A device stores what it holds, and its radio sends for a step at most."""
+    for device in fleet["devices"]:
+        place = f"{format_name}, device {shown(device['id'])}"
+        storage, airtime = device.get("storage_datapoints"), device.get("airtime_seconds")
+        if storage is not None and storage < device["datapoints"]:
+            reason = f"storage_datapoints {storage} must be at least its datapoints, {device['datapoints']}"
+            raise InvalidInputError(place, reason)
+        if airtime is not None and airtime > fleet["step_seconds"]:
+            reason = f"airtime_seconds {airtime} must be at most step_seconds, {fleet['step_seconds']}"
+            raise InvalidInputError(place, reason)
 
 
 def _add_label_counts(devices: dict[str, dict[str, Any]], rows: Iterable[Row]) -> None:
     for row in rows:
         name, label = str(row.values.get("id", "")), str(row.values.get("class", ""))
         if name not in devices:
-            raise InvalidInputError(row.place, f"there is no device {name!r}")
+            raise InvalidInputError(row.place, f"there is no device {shown(name)}")
         counts = devices[name].setdefault("label_counts", {})
         if not label or label in counts:
             raise InvalidInputError(
-                row.place, f"class {label!r} of {name!r} {'appears twice' if label else 'is empty'}"
+                row.place, f"class {shown(label)} of {shown(name)} {'appears twice' if label else 'is empty'}"
             )
         counts[label] = Number().read(row.values.get("count"), row.place, "count")
 
@@ -132,8 +148,8 @@ class _Links:
     def _add(self, ends: tuple[str, str], values: dict[str, Any]) -> None:
         if ends[0] == ends[1]:
             self._dropped["from a device to itself"] += 1
-        elif values.get("loss", 0) >= 1:
-            self._dropped["over which nothing arrives"] += 1
+        elif values.get("loss", 0) > _MOST_LOSS:
+            self._dropped["over which (almost) nothing arrives"] += 1
         elif ends not in self.all:
             self.all[ends] = values
         else:
@@ -169,7 +185,7 @@ def _ends(values: dict[str, Any], row: Row, devices: dict[str, dict[str, Any]], 
             raise InvalidInputError(row.place, f"{end} is missing")
         if values[end] not in devices:
             if complete:
-                raise InvalidInputError(row.place, f"{end}: there is no device {values[end]!r}")
+                raise InvalidInputError(row.place, f"{end}: there is no device {shown(values[end])}")
             devices[values[end]] = {}
     return values.pop("from"), values.pop("to")
 
@@ -188,19 +204,11 @@ class _Ledger:
         return self._complete(given, SETTINGS)
 
     def device(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """A device with all that it needs.
-
-        Datapoints that are not given are the sum of label counts that are. Storage that is not given is 4000
-        datapoints, or twice its own.
-        """
+        """A device with all that it needs; datapoints that are not given are the sum of label counts that are."""
         own: dict[str, Any] = {}
         if "datapoints" not in values and "label_counts" in values:
             own["datapoints"] = sum(values["label_counts"].values())
             self._assumed["datapoints", "the sum of label_counts"] += 1
-        if "storage_datapoints" not in values and self._defaults["storage_datapoints"] is None:
-            held = {**values, **own}.get("datapoints", self._defaults["datapoints"])
-            own["storage_datapoints"] = max(4000, 2 * held)
-            self._assumed["storage_datapoints", "4000, or twice its datapoints if that is more"] += 1
         return self._complete(values, DEVICE_FIELDS, own)
 
     def link(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,10 +235,14 @@ class _Ledger:
         """What was counted."""
         found = [Finding(name, count) for name, count in self._found.items()]
         assumed = [Assumption(name, value, count) for (name, value), count in self._assumed.items()]
-        left_out = links - self._found["similarity"]
-        if left_out and self._defaults["similarity"] is None:
-            notes = [
-                *notes,
-                f"similarity is left out of {counted(left_out, 'link')}: the service derives or assumes it",
-            ]
+        counts = {
+            "load": devices,
+            "storage_datapoints": devices,
+            "airtime_seconds": devices,
+            "loss": links,
+            "similarity": links,
+        }
+        missing = {name: count - self._found[name] for name, count in counts.items() if self._defaults[name] is None}
+        listed = ", ".join(f"{name} ({count})" for name, count in missing.items() if count)
+        notes = [*notes, f"left to the service: {listed}"] if listed else notes
         return Report(format_name, devices, links, found, assumed, notes)

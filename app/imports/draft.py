@@ -30,7 +30,7 @@ class Source:
             raise InvalidInputError(f"{self.name}, line {line}", "is not UTF-8 text") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A device or a link as the file has it; `place` says where it stands, for messages."""
 

@@ -13,25 +13,24 @@ from typing import Any
 from app.imports.draft import Row
 from solver.errors import InvalidInputError
 
-__all__ = ["DEVICE_FIELDS", "LINK_FIELDS", "SETTINGS", "Fields", "Number"]
+__all__ = ["DEVICE_FIELDS", "LINK_FIELDS", "SETTINGS", "Fields", "Number", "shown"]
 
 _TIME = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _RATE = {"Mbit/s": 1.0, "Mbps": 1.0, "kbit/s": 1e-3, "kbps": 1e-3, "Gbit/s": 1e3, "Gbps": 1e3, "bit/s": 1e-6}
 _ENERGY = {"J": 1.0, "mJ": 1e-3, "kJ": 1e3, "Wh": 3600.0}
 _SHARE = {"%": 0.01}
+# Characters of an id or a group.
+_LONGEST = 128
 _SIZE = {"B": 1.0, "bytes": 1.0, "kB": 1e3, "MB": 1e6}
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number from `least` to `most`; `above` and `below` leave the ends out. `units` has the worth of each unit."""
+    """A number from `least` to `most`; `units` has the worth of each unit. The ranges are those of the service."""
 
     units: Mapping[str, float] = field(default_factory=dict)
     least: float = 0.0
-    most: float = math.inf
-    above: bool = False
-    below: bool = False
-    endless: bool = False
+    most: float = 1e12
 
     def read(self, value: Any, place: str, name: str, worth: float = 1.0) -> float | int:
         """The value in the field's own unit; whole numbers are ints.
@@ -42,35 +41,31 @@ class Number:
         try:
             number = float(value) * worth
         except (TypeError, ValueError, OverflowError):
-            raise InvalidInputError(place, f"{name} {_shown(value)} is not a number") from None
-        low = number > self.least if self.above else number >= self.least
-        high = number < self.most if self.below else number <= self.most
-        if isinstance(value, bool) or not (low and high) or (math.isinf(number) and not self.endless):
-            raise InvalidInputError(place, f"{name} {_shown(value)} must be {self._rule()}")
-        return int(number) if number.is_integer() and number < 1e15 else number
-
-    def _rule(self) -> str:
-        low = f"{'above' if self.above else 'at least'} {self.least:g}"
-        if math.isinf(self.most):
-            return f"{low} and finite"
-        return f"{low} and {'below' if self.below else 'at most'} {self.most:g}"
+            raise InvalidInputError(place, f"{name} {shown(value)} is not a number") from None
+        if isinstance(value, bool) or not self.least <= number <= self.most:
+            raise InvalidInputError(place, f"{name} {shown(value)} must be from {self.least:g} to {self.most:g}")
+        return int(number) if number.is_integer() else number
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The beginning of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _text(value: Any, place: str, name: str, _: float) -> str:
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise InvalidInputError(place, f"{name} {_shown(value)} must be text")
-    return str(value)
+        raise InvalidInputError(place, f"{name} {shown(value)} must be text")
+    text = str(value)
+    if len(text) > _LONGEST:
+        raise InvalidInputError(place, f"{name} {shown(value)} is longer than {_LONGEST} characters")
+    return text
 
 
 def _flag(value: Any, place: str, name: str, _: float) -> bool:
     found = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(str(value).lower())
     if found is None:
-        raise InvalidInputError(place, f"{name} {_shown(value)} must be true or false")
+        raise InvalidInputError(place, f"{name} {shown(value)} must be true or false")
     return found
 
 
@@ -83,18 +78,18 @@ def _counts(value: Any, place: str, name: str, _: float) -> dict[str, float | in
 Read = Callable[[Any, str, str, float], Any]
 
 SETTINGS = {
-    "step_seconds": Number(_TIME, above=True),
-    "datapoint_bytes": Number(_SIZE, above=True),
-    "epochs_per_step": Number(above=True),
+    "step_seconds": Number(_TIME, 1e-3, 1e9),
+    "datapoint_bytes": Number(_SIZE, 1, 1e9),
+    "epochs_per_step": Number({}, 1e-3, 1e6),
 }
 DEVICE_FIELDS: dict[str, Number | Read] = {
     "id": _text,
     "datapoints": Number(),
-    "samples_per_second": Number({"1/s": 1.0, "Hz": 1.0}, above=True),
-    "load": Number(_SHARE, most=1, below=True),
+    "samples_per_second": Number({"1/s": 1.0, "Hz": 1.0}, 1e-6, 1e9),
+    "load": Number(_SHARE, most=1),
     "storage_datapoints": Number(),
-    "airtime_seconds": Number(_TIME),
-    "joules_per_sample": Number(_ENERGY),
+    "airtime_seconds": Number(_TIME, most=1e9),
+    "joules_per_sample": Number(_ENERGY, most=1e6),
     "label_counts": _counts,
     "group": _text,
     "may_train": _flag,
@@ -106,12 +101,12 @@ DEVICE_FIELDS: dict[str, Number | Read] = {
 LINK_FIELDS: dict[str, Number | Read] = {
     "from": _text,
     "to": _text,
-    "mbps": Number(_RATE, above=True),
+    "mbps": Number(_RATE, 1e-3, 1e6),
     "loss": Number(_SHARE, most=1),
-    "joules_per_megabyte": Number({f"{unit}/MB": worth for unit, worth in _ENERGY.items()}),
+    "joules_per_megabyte": Number({f"{unit}/MB": worth for unit, worth in _ENERGY.items()}, most=1e6),
     "similarity": Number(_SHARE, most=1),
     "quality": Number(_SHARE, most=1),
-    "etx": Number(least=1, endless=True),
+    "etx": Number(least=1, most=math.inf),
 }
 _OTHER_NAMES = {"lat": "latitude", "lon": "longitude", "lng": "longitude", "source": "from", "target": "to"}
 _HEADING = re.compile(r"\s*([^\[(]*?)\s*(?:[\[(]([^\])]*)[\])]\s*)?")

@@ -59,7 +59,7 @@ def test_what_is_wrong_is_one_line_and_status_2(folder: Path) -> None:
         ([folder], "links.csv, line 3: to: there is no device 'bus'\n"),
         ([folder / "none.json"], f"{folder / 'none.json'}: No such file or directory\n"),
         ([folder, "--format", "excel"], "format: 'excel' is unknown; known: json, graphml, csv, olsr, batman\n"),
-        ([folder, "--load", "1"], "the defaults: load 1.0 must be at least 0 and below 1\n"),
+        ([folder, "--load", "2"], "the defaults: load 2.0 must be from 0 to 1\n"),
     ):
         done = fedsift(*arguments)
         assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)
