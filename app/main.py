@@ -23,6 +23,7 @@ from app.http.hosts import ServedHosts
 from app.http.middleware import Surroundings
 from app.http.pool import WorkPool
 from app.http.unread import UnreadAnswers
+from app.imports.router import router as imports
 from app.keys.ring import KeyRing
 from app.ledger import Ledger
 from app.openapi.document import document
@@ -46,7 +47,7 @@ from app.worker.store import LiveWorkers, WorkerStore
 
 __all__ = ["ROUTERS", "create_app"]
 
-ROUTERS = (plans, runs, validations, samplers, operations, documentation, studio)
+ROUTERS = (plans, runs, validations, samplers, imports, operations, documentation, studio)
 
 _log = logging.getLogger("fedsift")
 

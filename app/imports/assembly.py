@@ -10,8 +10,10 @@ from app.imports.fields import DEVICE_FIELDS, LINK_FIELDS, SETTINGS, Fields, Num
 from app.imports.findings import Assumption, Finding, Report, counted
 from solver.errors import InvalidInputError
 
-__all__ = ["Defaults", "Imported", "make_fleet"]
+__all__ = ["DEFAULTS", "Defaults", "Imported", "make_fleet"]
 
+# Where messages say that a wrong default stands.
+DEFAULTS = "the defaults"
 # Digits of a loss that is computed from a quality.
 _DIGITS = 6
 # Links that lose more are left out, as the service takes none.
@@ -40,7 +42,7 @@ class Defaults:
         for name, value in asdict(self).items():
             kind = SETTINGS.get(name) or DEVICE_FIELDS.get(name) or LINK_FIELDS[name]
             if value is not None and isinstance(kind, Number):
-                object.__setattr__(self, name, kind.read(value, "the defaults", name))
+                object.__setattr__(self, name, kind.read(value, DEFAULTS, name))
 
 
 @dataclass(frozen=True)

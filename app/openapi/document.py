@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.http.described import SCHEMA
+from app.imports.schemas import ImportRequest
 from app.openapi.examples import add_examples
 from app.openapi.names import name_plainly
 from app.plans.request import PlanRequest, RunRequest
@@ -23,7 +24,7 @@ TAGS = [
     {"name": "validations", "description": "Experiments as durable jobs: train for real and compare."},
     {"name": "operations", "description": "Health, readiness, metrics."},
 ]
-_BODIES: tuple[type[BaseModel], ...] = (PlanRequest, RunRequest, AggregationRequest, ValidationRequest)
+_BODIES: tuple[type[BaseModel], ...] = (PlanRequest, RunRequest, AggregationRequest, ImportRequest, ValidationRequest)
 
 
 def document(app: FastAPI) -> dict[str, Any]:

@@ -138,8 +138,48 @@ _READY = {
     "workers": 0,
 }
 
+_IMPORT_REQUEST = {
+    "files": [
+        {"name": "devices.csv", "text": "id,datapoints\ncam-17,600\nhub-2,\n"},
+        {"name": "links.csv", "text": "from,to,quality\ncam-17,hub-2,0.9\n"},
+    ],
+    "defaults": {"mbps": 11.0},
+}
+_IMPORTED = {
+    "fleet": {
+        "step_seconds": 60,
+        "datapoint_bytes": 3136,
+        "epochs_per_step": 1,
+        "devices": [
+            {"id": "cam-17", "datapoints": 600, "samples_per_second": 40},
+            {"id": "hub-2", "datapoints": 600, "samples_per_second": 40},
+        ],
+        "links": [{"from": "cam-17", "to": "hub-2", "mbps": 11, "loss": 0.1}],
+    },
+    "report": {
+        "format": "CSV",
+        "devices": 2,
+        "links": 1,
+        "found": [{"field": "datapoints", "count": 1}, {"field": "loss", "count": 1}],
+        "assumed": [
+            {"field": "step_seconds", "value": "60", "count": 1},
+            {"field": "datapoint_bytes", "value": "3136", "count": 1},
+            {"field": "epochs_per_step", "value": "1", "count": 1},
+            {"field": "samples_per_second", "value": "40", "count": 2},
+            {"field": "datapoints", "value": "600", "count": 1},
+            {"field": "mbps", "value": "11", "count": 1},
+        ],
+        "notes": [
+            "loss = 1 − quality for 1 link of the file",
+            "0 pairs of devices linked both ways, 1 one way only",
+            "left to the service: load (2), storage_datapoints (2), airtime_seconds (2), similarity (1)",
+        ],
+    },
+}
+
 REQUESTS: dict[str, Any] = {
     "createPlan": PLAN_REQUEST,
+    "importFleet": _IMPORT_REQUEST,
     "createRun": {**PLAN_REQUEST, "gradient": {"norm": 1.0}},
     "aggregate": {"aggregation": 1, "gradient_norm": 0.5},
     **VALIDATION_REQUESTS,
@@ -147,6 +187,7 @@ REQUESTS: dict[str, Any] = {
 RESPONSES: dict[str, dict[str, Any]] = {
     "createPlan": {"200": _PLAN},
     "getPlan": {"200": _PLAN},
+    "importFleet": {"200": _IMPORTED},
     "createRun": {"201": _FIRST_PERIOD},
     "aggregate": {"200": _SECOND_PERIOD},
     "getAggregation": {"200": _SECOND_PERIOD},

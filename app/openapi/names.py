@@ -33,6 +33,7 @@ _CHOICES = {
     ("as_predicted", "less", "more", "nothing_predicted", "pending"): "Outcome",
     ("erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz"): "TopologyGenerator",
     ("loose", "tight", "scarce"): "BudgetName",
+    ("json", "graphml", "csv", "olsr", "batman"): "ImportFormat",
     ("state", "round"): "EventName",
     ("digits", "mnist", "fashion-mnist"): "DataSetName",
     ("softmax", "mlp", "cnn"): "ModelName",

@@ -178,6 +178,7 @@ def test_the_examples_are_what_the_service_answers(client: httpx.Client) -> None
     close(RESPONSES["aggregate"]["200"], client.post(f"{place}/aggregations", json=REQUESTS["aggregate"]).json())
     close(RESPONSES["getAggregation"]["200"], client.get(f"{place}/aggregations/1").json())
     close(RESPONSES["getRun"]["200"], client.get(place).json())
+    close(RESPONSES["importFleet"]["200"], client.post("/v1/imports", json=REQUESTS["importFleet"]).json())
     close(RESPONSES["getReadiness"]["200"], client.get("/readyz").json())
     validation = client.post("/v1/validations", json=REQUESTS["createValidation"]).json()
     close(RESPONSES["createValidation"]["202"], validation)

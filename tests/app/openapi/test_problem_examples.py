@@ -26,6 +26,14 @@ WRONG: dict[str, dict[str, Any]] = {
     "createRun": {"body": {**REQUESTS["createRun"], "sample_size": 4}},
     "aggregate": {"body": {"aggregation": 1, "gradient_norm": -1}},
     "createValidation": {"body": {**REQUESTS["createValidation"], "aggregations": 0}},
+    "importFleet": {
+        "body": {
+            "files": [
+                {"name": "devices.csv", "text": "id\ncam-1\n"},
+                {"name": "links.csv", "text": "from,to\ncam-1,hub-3\n"},
+            ]
+        }
+    },
     "listRuns": {"query": "?limit=0"},
     "listValidations": {"query": "?limit=0"},
 }

@@ -1,0 +1,59 @@
+"""POST /v1/imports through the service."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+
+def post(client: httpx.Client, *texts: str, **more: Any) -> httpx.Response:
+    files = [{"name": f"file{i}", "text": text} for i, text in enumerate(texts)]
+    return client.post("/v1/imports", json={"files": files, **more})
+
+
+def test_a_file_becomes_a_fleet_with_a_report(client: httpx.Client) -> None:
+    mesh = {"nodes": 2, "latitude": [53.1, None], "source": [0, 1], "target": [1, 0], "quality": [0.5, 1.0]}
+    answer = post(client, json.dumps(mesh), defaults={"datapoints": 70})
+    assert answer.status_code == 200, answer.text
+    made = answer.json()
+    assert made["fleet"]["devices"][0] == {"id": "0", "datapoints": 70, "samples_per_second": 40, "latitude": 53.1}
+    assert made["fleet"]["links"][0] == {"from": "0", "to": "1", "mbps": 6, "loss": 0.5}
+    assert {"field": "datapoints", "value": "70", "count": 2} in made["report"]["assumed"]
+    assert "loss = 1 − quality for 2 links of the file" in made["report"]["notes"]
+
+
+def test_tables_label_counts_and_symmetric_links(client: httpx.Client) -> None:
+    labels = {"name": "labels.csv", "text": "id,class,count\na,car,4\n"}
+    answer = post(client, "id\na\nb\n", "from,to\na,b\n", label_counts=labels, symmetric=True, format="csv")
+    fleet = answer.json()["fleet"]
+    assert fleet["devices"][0]["label_counts"] == {"car": 4}
+    assert [link["from"] for link in fleet["links"]] == ["a", "b"]
+
+
+LAUGHS = '<!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><graphml><graph><node id="&b;"/></graph></graphml>'
+
+
+@pytest.mark.parametrize(
+    ("texts", "more", "pointer", "detail"),
+    [
+        (["from,to\na,b\n", "id\na\n"], {}, "/files", "file0, line 2: to: there is no device 'b'"),
+        ([LAUGHS], {}, "/files", "file0, line 1: declares an XML entity; they are not read"),
+        (["id\na\n"], {"defaults": {"load": 2}}, "/defaults", "load 2.0 must be from 0 to 1"),
+        (["id\na\n"], {"format": "excel"}, "/format", "Input should be 'json', 'graphml', 'csv', 'olsr' or 'batman'"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(
+    client: httpx.Client, texts: list[str], more: dict[str, Any], pointer: str, detail: str
+) -> None:
+    answer = post(client, *texts, **more)
+    assert answer.status_code == 422
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == pointer
+    assert error["detail"].startswith(detail)
+
+
+def test_a_file_that_needs_too_much_memory_is_refused_before_it_is_read(client: httpx.Client) -> None:
+    answer = post(client, "id\n" + "\n" * 500_000)
+    assert answer.status_code == 413
+    assert answer.json()["detail"].startswith("reading a file of 500003 bytes takes the request to an estimated ")
