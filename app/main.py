@@ -108,7 +108,7 @@ def _service(settings: Settings, ledger: Ledger) -> Service:
         store,
         KeyRing(store),
         LiveWorkers(WorkerStore(store), settings.worker_timeout),
-        UnreadAnswers(settings.unread_limit, settings.retry_after, ledger),
+        UnreadAnswers(memory, settings.retry_after, ledger),
         ledger.tally("streams"),
         pids,
     )

@@ -101,9 +101,6 @@ class Settings(BaseSettings):
     send_timeout: float = Field(
         30.0, gt=0, description="Seconds in which a client must read the next 256 KiB of an answer."
     )
-    unread_limit: int = Field(
-        128 * MEBIBYTE, ge=1024, description="Bytes of answers that clients have not read; beyond it 503."
-    )
     time_limit: float = Field(10.0, gt=0, description="Default time limit of a plan, in seconds.")
     max_time_limit: float = Field(60.0, gt=0, description="Largest time limit that a request may set, in seconds.")
     max_horizon: int = Field(10_000, ge=1, description="Largest number of steps of a plan.")

@@ -79,7 +79,6 @@ async def process(
     """
     service: Service = request.app.state.service
     settings = service.settings
-    service.unread.check()
     limit = Limit.of(settings, is_json=content_type == JSON)
     encoding = check_headers(request, content_type, limit)
     caller = owner if settings.needs_key or request.client is None else request.client.host
@@ -93,7 +92,6 @@ async def process(
         def job() -> Response | Unwritten:
             under_way.begin()
             service.metrics.stages({"queue": time.perf_counter() - admitted})
-            service.unread.check()
             return work(service, owner, *arguments, decoded(raw, encoding, limit))
 
         with service.pool.place(), service.under_way.work() as under_way:

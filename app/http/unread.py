@@ -1,5 +1,7 @@
 """Answers that clients have not read yet: their bytes are limited, and large ones are sent in pieces.
 
+They are charged to the memory budget, so a request that does not fit beside them is refused. What is read from the
+store may have half of it, so that plans can be made meanwhile.
 A client that stops to read is cut off after `FEDSIFT_SEND_TIMEOUT` (`app.commands.protocol`); then its answer is freed.
 """
 
@@ -15,6 +17,7 @@ from starlette.types import Message, Send
 
 from app.http.problems import OverloadedError
 from app.ledger import Ledger
+from app.wire.budget import SETTING, MemoryBudget
 
 __all__ = ["UnreadAnswers", "in_pieces", "stored_answer"]
 
@@ -32,9 +35,10 @@ class _Packed:
 class UnreadAnswers:
     """The bytes of all answers that server processes hold for clients."""
 
-    def __init__(self, limit: int, retry_after: int, ledger: Ledger | None = None) -> None:
+    def __init__(self, memory: MemoryBudget, retry_after: int, ledger: Ledger | None = None) -> None:
         self._held = (ledger or Ledger()).tally("unread")
-        self._limit = limit
+        self._memory = memory
+        self._limit = memory.total // 2
         self._retry = {"Retry-After": str(retry_after)}
 
     @property
@@ -43,7 +47,7 @@ class UnreadAnswers:
         return self._held.total
 
     def check(self) -> None:
-        """Refuse to make another answer while clients do not read those they have.
+        """Refuse to make an answer of unknown size while clients do not read those they have.
 
         Raises:
             OverloadedError: the limit is reached.
@@ -54,11 +58,11 @@ class UnreadAnswers:
     @contextmanager
     def hold(self, size: int) -> Iterator[None]:
         """Count an answer that was made, until it is sent."""
-        self._held.add(size)
+        self._add(size)
         try:
             yield
         finally:
-            self._held.add(-size)
+            self._add(-size)
 
     def reserve(self, packed: _Packed, size: int) -> None:
         """Count an answer before it is read from the store, as long as this object lives.
@@ -68,11 +72,20 @@ class UnreadAnswers:
         """
         if not self._held.take(size, self._limit, alone=True):
             raise self._full()
-        weakref.finalize(packed, self._held.add, -size)
+        if not self._memory.reserve(size):
+            self._held.add(-size)
+            raise self._full()
+        weakref.finalize(packed, self._add, -size)
+
+    def _add(self, size: int) -> None:
+        self._held.add(size)
+        self._memory.add(size)
 
     def _full(self) -> OverloadedError:
         return OverloadedError(
-            "too many answers have not been read by their clients; try again later", headers=self._retry
+            f"answers that their clients have not read hold {self.held} bytes of memory; they may hold {self._limit}, "
+            f"half of what the service has ({SETTING}); try again later",
+            headers=self._retry,
         )
 
 

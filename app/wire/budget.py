@@ -2,7 +2,8 @@
 
 A request charges what it is about to need, before it needs it, to an account of its own. `app.wire.estimate` has the
 estimates. What cannot fit is refused at once (413); what does not fit now, because others hold the rest, is refused
-with `Retry-After` (503). Without an account, as on the command line, nothing is charged.
+with `Retry-After` (503). Without an account, as on the command line, nothing is charged. Answers that wait for their
+clients are charged too (`app.http.unread`).
 """
 
 from collections.abc import Iterator
@@ -40,6 +41,14 @@ class MemoryBudget:
         finally:
             _current.reset(token)
             self._give(account.held)
+
+    def reserve(self, size: int) -> bool:
+        """Charge something that belongs to no account, unless it does not fit beside the rest; alone, any size fits."""
+        return self._held.take(size, self.total, alone=True)
+
+    def add(self, size: int) -> None:
+        """Charge what is there already, or free it."""
+        self._held.add(size)
 
     def _take(self, held: int, size: int, purpose: str) -> None:
         """Take `size` bytes for a request that holds `held` already."""

@@ -15,6 +15,7 @@ import pytest
 
 from app.http.problems import OverloadedError
 from app.http.unread import UnreadAnswers, stored_answer
+from app.wire.budget import MemoryBudget, charge
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
 from tests.support.sockets import connected, received, resident_bytes, several, wait_until
@@ -97,17 +98,19 @@ def test_computed_answers_count_too(tmp_path: Path) -> None:
     body = httpx.Request("POST", "http://x", json=random_request(1, 120, horizon=60, output="matrix")).content
     head = f"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n".encode()
     request = head + b"Content-Type: application/json\r\n\r\n" + body
-    with running_server(tmp_path, send_timeout="4", unread_limit="100000") as server, server.client() as client:
-        with several(server, 6, request, SMALL) as unread:
-            with concurrent.futures.ThreadPoolExecutor(6) as pool:
-                begun = list(pool.map(lambda connection: connection.recv(20), unread))
-            assert {line[:13] for line in begun} == {b"HTTP/1.1 200 ", b"HTTP/1.1 503 "}
-            refused = client.post("/v1/plans", json=random_request(1, 10))
+    # An answer of this size is estimated at 54 MB while it is made, and is 4 MB when it is sent.
+    with running_server(tmp_path, send_timeout="4", memory_budget="56000000") as server, server.client() as client:
+        with connected(server, request, SMALL) as unread:
+            assert unread.recv(20).startswith(b"HTTP/1.1 200 ")
+            assert unread_bytes(client) > 1e6
+            refused = client.post("/v1/plans", content=body, headers={"Content-Type": "application/json"})
             assert refused.status_code == 503
             assert refused.json()["type"] == "urn:fedsift:problem:overloaded"
             assert refused.headers["retry-after"] == "1"
+            assert is_answered(server)  # a small plan fits beside it
             wait_until(lambda: unread_bytes(client) == 0)
-        assert is_answered(server)
+        again = client.post("/v1/plans", content=body, headers={"Content-Type": "application/json"})
+        assert again.status_code == 200
 
 
 def test_a_follower_that_does_not_read_is_ended(strict: Server, patient: httpx.Client) -> None:
@@ -129,7 +132,8 @@ def test_a_follower_that_does_not_read_is_ended(strict: Server, patient: httpx.C
 
 
 def test_an_answer_alone_always_fits_and_its_bytes_are_free_when_it_is_gone() -> None:
-    unread = UnreadAnswers(1000, retry_after=1)
+    memory = MemoryBudget(2000, retry_after=1)
+    unread = UnreadAnswers(memory, retry_after=1)
 
     def read(reserve: object) -> bytes:
         assert callable(reserve)
@@ -139,7 +143,7 @@ def test_an_answer_alone_always_fits_and_its_bytes_are_free_when_it_is_gone() ->
     answer = stored_answer(unread, read)
     assert answer is not None
     assert answer.body == b"[]"
-    assert unread.held == 0  # it is unpacked whole, and the packed one is gone
+    assert (unread.held, memory.held) == (0, 0)  # it is unpacked whole, and the packed one is gone
     with unread.hold(1):
         unread.check()
         with pytest.raises(OverloadedError):
@@ -147,3 +151,31 @@ def test_an_answer_alone_always_fits_and_its_bytes_are_free_when_it_is_gone() ->
     assert unread.held == 0
     with unread.hold(1000), pytest.raises(OverloadedError):
         unread.check()
+
+
+def test_unread_answers_and_requests_share_the_memory() -> None:
+    memory = MemoryBudget(2000, retry_after=1)
+    unread = UnreadAnswers(memory, retry_after=1)
+
+    def read(reserve: object) -> bytes:
+        assert callable(reserve)
+        reserve(900)
+        assert memory.held == 900 + others
+        return zlib.compress(os.urandom(MEBIBYTE))  # large enough to be unpacked while it is sent
+
+    others = 0
+    answer = stored_answer(unread, read)
+    with memory.account():
+        charge(1100, "reading")
+        with pytest.raises(OverloadedError):
+            charge(1, "reading")
+    del answer
+    assert (unread.held, memory.held) == (0, 0)
+    with memory.account():
+        charge(1101, "reading")
+        others = 1101
+        with pytest.raises(OverloadedError, match="hold 0 bytes"):
+            stored_answer(unread, read)
+    assert (unread.held, memory.held) == (0, 0)
+    with unread.hold(500):
+        assert memory.held == 500
