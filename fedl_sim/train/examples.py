@@ -62,7 +62,7 @@ def rank_states(records: Sequence[LabelledRealisation], surrogate_share: float) 
             open_sets = np.ones(len(rank), np.bool_)
             for device in generator.permutation(goal):
                 target = _target(rank, members, open_sets, view.free)
-                rows.append((view.features(), propagation, target, view.free.copy()))
+                rows.append((view.features().copy(), propagation, target, view.free.copy()))
                 view.pick(int(device))
                 open_sets &= members[:, device]
     features, propagations, targets, free = (np.stack(column) for column in zip(*rows, strict=True))

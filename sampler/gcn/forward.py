@@ -26,14 +26,15 @@ class Propagation:
         n = len(network)
         links = network.links
         degree = 1.0 + np.bincount(links.source, weights=links.similarity, minlength=n)
-        self._root = 1.0 / np.sqrt(degree)
+        root = 1.0 / np.sqrt(degree)
         # Links are sorted by target, so the arrays already are Λ in compressed sparse columns. Rows gather faster.
-        self._similarity = sparse.csc_array((links.similarity, links.source, network.incoming), shape=(n, n)).tocsr()
+        weight = links.similarity * root[links.source] * root[links.target]
+        between = sparse.csc_array((weight, links.source, network.incoming), shape=(n, n))
+        self._matrix = (between + sparse.diags_array(1.0 / degree, format="csc")).tocsr()
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return D̃^(−1/2) Ã D̃^(−1/2) X for X of shape (N, U)."""
-        scaled = self._root[:, None] * values
-        gathered: FloatArray = self._root[:, None] * (self._similarity @ scaled + scaled)
+        gathered: FloatArray = self._matrix @ values
         return gathered
 
 

@@ -68,23 +68,22 @@ class RankView:
         in_links = np.diff(network.incoming).astype(np.float64)
         covered_here = _sums(links.target, links.similarity, n)
         # What no pick changes is standardised once.
-        self._static = standardised(
-            np.stack(
-                [
-                    devices.data,
-                    attainable,
-                    attainable / np.maximum(self._own.sum(axis=1), 1e-300),
-                    _sums(links.source, links.similarity, n),
-                    covered_here / np.maximum(in_links, 1),
-                    in_links,
-                ],
-                axis=1,
-            )
+        static = (
+            devices.data,
+            attainable,
+            attainable / np.maximum(self._own.sum(axis=1), 1e-300),
+            _sums(links.source, links.similarity, n),
+            covered_here / np.maximum(in_links, 1),
+            in_links,
         )
+        self._features = np.zeros((n, len(RANK_FEATURES)))
+        self._features[:, : len(static)] = standardised(np.stack(static, axis=1))
+        self._features[:, -4:-1] = (problem.offloading, self._labels, problem.sample_size / n)
+        self._mixture = self._features[:, len(static) : len(_RELATIVE)]
+        self._dynamic = self._features[:, len(_RELATIVE) : -4]
         self.free = np.zeros(n, np.bool_)
         self.free[problem.candidates] = True
         self.picked: list[int] = []
-        self._dynamic = np.zeros((n, 7))
         self._busy = np.zeros(n, np.bool_)
         self._total = np.zeros(self._counts.shape[1])
         self._own_total = np.zeros(self._counts.shape[1])
@@ -114,27 +113,30 @@ class RankView:
         self.picked.append(device)
 
     def features(self) -> FloatArray:
-        """Return the current features, (N, U), in the order of `RANK_FEATURES`."""
-        n = len(self.free)
-        mixture = np.zeros((n, 5))
+        """Return the current features, (N, U), in the order of `RANK_FEATURES`. The next pick writes to this array."""
         if self._labels:
-            after = self._total + self._counts
-            mixture[:, 0] = np.sqrt(self._share * after).sum(axis=1)
-            own_after = self._own_total + self._own
-            mixture[:, 1] = np.sqrt(self._share * own_after).sum(axis=1)
-            mixture[:, 2] = mixture[:, 0] / np.sqrt(np.maximum(after.sum(axis=1), 1e-300))
-            mixture[:, 3] = _overlap(after, self._share)
-            mixture[:, 4] = _overlap(own_after, self._share)
-        mixture = standardised(mixture)
-        size = self._problem.sample_size
-        facts = (float(self._problem.offloading), float(self._labels), size / n, len(self.picked) / size)
-        return np.concatenate([self._static, mixture, self._dynamic, np.tile(facts, (n, 1))], axis=1)
+            self._mixture[:] = standardised(self._mixed())
+        self._features[:, -1] = len(self.picked) / self._problem.sample_size
+        return self._features
+
+    def _mixed(self) -> FloatArray:
+        """Return what each device would make of the mixture of the picked devices, before standardisation."""
+        mixture = np.empty((len(self.free), 5))
+        after = self._total + self._counts
+        amount = after.sum(axis=1)
+        mixture[:, 3] = _overlap(after, amount, self._share)
+        mixture[:, 0] = np.sqrt(after, out=after) @ np.sqrt(self._share)
+        mixture[:, 2] = mixture[:, 0] / np.sqrt(np.maximum(amount, 1e-300))
+        after = np.add(self._own_total, self._own, out=after)
+        mixture[:, 4] = _overlap(after, after.sum(axis=1), self._share)
+        mixture[:, 1] = np.sqrt(after, out=after) @ np.sqrt(self._share)
+        return mixture
 
 
-def _overlap(counts: FloatArray, share: FloatArray) -> FloatArray:
+def _overlap(counts: FloatArray, amount: FloatArray, share: FloatArray) -> FloatArray:
     """Return Σ_c min(mixture_c, π_c): 1 minus the total variation distance between a row of counts and π."""
-    mixture = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
-    overlap: FloatArray = np.minimum(mixture, share).sum(axis=1)
+    mixture = counts / np.maximum(amount, 1e-300)[:, None]
+    overlap: FloatArray = np.minimum(mixture, share, out=mixture).sum(axis=1)
     return overlap
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sampler.base import SamplingProblem
 from sampler.objectives.holdings import Holdings, Pooled
 from sampler.objectives.pooled import PooledObjective
-from sampler.objectives.similarity import low_rank
+from sampler.objectives.similarity import LowRank, low_rank
 
 __all__ = ["Resemblance"]
 
@@ -30,11 +30,11 @@ _BETA = 3.0
 class Resemblance(PooledObjective):
     """The amount of data and its similarity to the network's after offloading, from similarity along links."""
 
-    def __init__(self, problem: SamplingProblem, *, beta: float = _BETA) -> None:
+    def __init__(self, problem: SamplingProblem, *, beta: float = _BETA, similarity: LowRank | None = None) -> None:
         network = problem.conditions
         self._total = network.total_data
         share = network.devices.data / self._total
-        estimate = low_rank(network, effort=problem.effort)
+        estimate = low_rank(network, effort=problem.effort) if similarity is None else similarity
         self._beta = beta / estimate.ceiling if estimate.ceiling > 0 else 0.0
         own = np.maximum(estimate.ceiling - estimate.mean - (estimate.factors**2).sum(axis=1), 0.0)
         # The last column sums up the cross term of the diagonal part.

@@ -4,6 +4,7 @@
 
 - Along paths: data that k shares with j, and j with i, k may share with i, so Λ̂_ki = max_j λ_kj·λ_ji.
 - By low rank: devices' data are mixtures of few kinds, so λ_ki ≈ λ̄ + u_k·u_i with short vectors u, fitted to the links.
+  In large networks with few links for each device such vectors do not improve the choice; there λ_ki ≈ λ̄ (ADR 0058).
 
 `docs/sampling.md` compares both with the true similarity in simulation.
 """
@@ -30,6 +31,8 @@ __all__ = ["LowRank", "along_links", "along_paths", "low_rank"]
 _RANK = 10
 _RIDGE = 1.0
 _ROUNDS = 12
+# Networks of more devices than this, with fewer links for each, are not fitted.
+_LARGE, _LEAST_LINKS = 5_000, 15
 _MOST_PATHS = 20_000_000
 
 
@@ -39,7 +42,7 @@ class LowRank:
 
     Attributes:
         mean: λ̄ over the links.
-        factors: (N, r).
+        factors: (N, r), or (N, 0) if nothing was fitted.
         ceiling: the similarity of devices that hold the same mixture, estimated by the 95 % quantile over the links.
     """
 
@@ -111,11 +114,13 @@ def low_rank(
     rank: int = _RANK,
     ridge: float = _RIDGE,
     rounds: int = _ROUNDS,
+    least_links: int = _LEAST_LINKS,
     effort: Effort | None = None,
 ) -> LowRank:
     """Fit λ̄ and u to the links, with the mean of both directions of a pair, by ridge regression row by row.
 
-    If the time of `effort` is over, the fit ends as it is.
+    If the time of `effort` is over, the fit ends as it is. A large network with fewer than `least_links` links for each
+    device is not fitted: the mean alone chooses as well or better (`python -m benchmarks.similarity_fit`).
     """
     n = len(network)
     links = network.links
@@ -123,6 +128,8 @@ def low_rank(
         return LowRank(0.0, np.zeros((n, rank)), 0.0)
     mean = float(links.similarity.mean())
     ceiling = float(np.quantile(links.similarity, 0.95))
+    if n > _LARGE and len(links) < least_links * n:
+        return LowRank(mean, np.zeros((n, 0)), ceiling)
     centred = _both_ways(network) - mean
     spread = float(centred.std())
     if spread == 0:

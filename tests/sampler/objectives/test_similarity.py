@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
+from sampler import find_sampler
 from sampler.errors import SamplingError
+from sampler.objectives.resemblance import Resemblance
 from sampler.objectives.similarity import along_links, along_paths, low_rank
-from solver.network import Links, Network
-from tests.support.sampling import network, planted
+from solver.network import Devices, Links, Network
+from tests.support.sampling import network, planted, problem
 
 
 def dense(net: Network) -> np.ndarray:
@@ -57,3 +59,27 @@ def test_networks_that_say_nothing_get_a_constant() -> None:
     estimate = low_rank(Network(net.devices, same))
     np.testing.assert_array_equal(estimate.factors, 0)
     assert estimate.mean == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(("devices", "degree", "fitted"), [(5000, 3, True), (5001, 15, True), (5001, 14, False)])
+def test_large_networks_with_few_links_get_the_mean(devices: int, degree: int, *, fitted: bool) -> None:
+    estimate = low_rank(_ring(devices, degree), rounds=1)
+    assert estimate.factors.shape == (devices, 10 if fitted else 0)
+    assert estimate.mean == pytest.approx(0.4, abs=0.01)
+
+
+def test_a_network_that_is_not_fitted_is_sampled_by_amount_and_spread() -> None:
+    net = _ring(5001, 2)
+    chosen = find_sampler("greedy")(problem(net, 3), np.random.default_rng(0))
+    objective = Resemblance(problem(net, 3))
+    assert chosen.value == pytest.approx(objective.value(chosen.sampled))
+    assert objective.value(chosen.sampled) > objective.value(np.array([0, 1, 2]))
+
+
+def _ring(n: int, degree: int) -> Network:
+    """Each device receives from the next few."""
+    target = np.repeat(np.arange(n), degree)
+    source = (target + 1 + np.tile(np.arange(degree), n)) % n
+    similarity = np.random.default_rng(0).uniform(0, 0.8, n * degree)
+    devices = Devices(*(np.full(n, value) for value in (50.0, 1e4, 1.0, 50.0, 50.0)))  # type: ignore[arg-type]
+    return Network(devices, Links(source, target, similarity, np.ones(n * degree)))
