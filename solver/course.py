@@ -1,5 +1,9 @@
 """From the arrays of a compiled horizon to the steps of a plan, for all steps at once."""
 
+from collections.abc import Sequence
+from functools import cached_property
+from typing import overload
+
 import numpy as np
 
 from solver.arrays import FloatArray
@@ -9,50 +13,81 @@ from solver.solution import status_of
 from solver.subgraph import Subgraph
 from solver.weights import Weights
 
-__all__ = ["course_steps"]
+__all__ = ["CourseSteps"]
 
 
-def course_steps(
-    first: int, last: int, subgraph: Subgraph, course: Course, norms: FloatArray, weights: Weights
-) -> list[StepPlan]:
-    """Steps first..last of a plan, from a course of one horizon along the subgraph."""
-    fractions = course.steps.phi[: last - first + 1]
-    row, link = np.nonzero(fractions)
-    ends = np.searchsorted(row, np.arange(len(fractions) + 1)).tolist()
-    fraction = fractions[row, link]
-    source, target, useful = subgraph.source[link], subgraph.target[link], course.useful[row, link]
-    datapoints = fraction * subgraph.held[link]
-    received, prices, held = course.steps.R, course.steps.mu, course.held
-    sending = np.bincount(row, weights=datapoints * subgraph.cost[link], minlength=len(fractions)).tolist()
-    processing = (held[: len(fractions)] @ subgraph.processing_cost).tolist()
-    steps = []
-    for t, figures in enumerate(course.steps.figures[: len(fractions), 0].tolist()):
-        iterations, sampling, statistical, _, gap, violation, in_time = figures
-        # What the devices held before costs too, so this is more than the prices paid in the step.
-        costs = weights.transmit * sending[t] + weights.processing * processing[t]
-        objective = sampling + statistical + costs
-        own = slice(ends[t], ends[t + 1])
-        steps.append(
-            StepPlan(
-                step=first + t,
-                source=source[own],
-                target=target[own],
-                fraction=fraction[own],
-                datapoints=datapoints[own],
-                useful=useful[own],
-                received=received[t],
-                sampled_data=held[t],
-                gradient_norm=float(norms[t]),
-                sampling_term=sampling,
-                statistical_term=statistical,
-                relative_gap=0.0 if gap == 0 else gap / objective,
-                max_violation=violation,
-                status=status_of(gap, objective, violation, out_of_time=not in_time),
-                iterations=int(iterations),
-                receiver_prices=prices[t],
-                transmit_cost=sending[t],
-                processing_cost=processing[t],
-                weights=weights,
+class CourseSteps(Sequence[StepPlan]):
+    """Steps first..last of a plan, from a course of one horizon along the subgraph.
+
+    It keeps only the transfers. The steps are made when one of them is first read, since that takes much longer than
+    proving the plan.
+    """
+
+    def __init__(
+        self, first: int, last: int, subgraph: Subgraph, course: Course, norms: FloatArray, weights: Weights
+    ) -> None:
+        """Take the transfers out of the course; nothing refers to its fractions afterwards."""
+        n_steps = last - first + 1
+        fractions = course.steps.phi[:n_steps]
+        row, link = np.nonzero(fractions)
+        fraction = fractions[row, link]
+        datapoints = fraction * subgraph.held[link]
+        self._first = first
+        self._rows = np.searchsorted(row, np.arange(n_steps + 1))
+        self._transfers = (subgraph.source[link], subgraph.target[link], fraction, datapoints, course.useful[row, link])
+        self._receivers = (course.steps.R[:n_steps], course.held[:n_steps], course.steps.mu[:n_steps])
+        self._norms = norms[:n_steps]
+        self._figures = course.steps.figures[:n_steps, 0]
+        self._sending = np.bincount(row, weights=datapoints * subgraph.cost[link], minlength=n_steps)
+        self._processing = course.held[:n_steps] @ subgraph.processing_cost
+        self._weights = weights
+
+    def __len__(self) -> int:
+        return len(self._figures)
+
+    @overload
+    def __getitem__(self, index: int) -> StepPlan: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[StepPlan]: ...
+
+    def __getitem__(self, index: int | slice) -> StepPlan | Sequence[StepPlan]:
+        return self._steps[index]
+
+    @cached_property
+    def _steps(self) -> tuple[StepPlan, ...]:
+        source, target, fraction, datapoints, useful = self._transfers
+        received, held, prices = self._receivers
+        ends, norms = self._rows.tolist(), self._norms.tolist()
+        costs = zip(self._sending.tolist(), self._processing.tolist(), strict=True)
+        weights = self._weights
+        steps = []
+        for t, (figures, (sending, processing)) in enumerate(zip(self._figures.tolist(), costs, strict=True)):
+            iterations, sampling, statistical, _, gap, violation, in_time = figures
+            # What the devices held before costs too, so this is more than the prices paid in the step.
+            objective = sampling + statistical + weights.transmit * sending + weights.processing * processing
+            own = slice(ends[t], ends[t + 1])
+            steps.append(
+                StepPlan(
+                    step=self._first + t,
+                    source=source[own],
+                    target=target[own],
+                    fraction=fraction[own],
+                    datapoints=datapoints[own],
+                    useful=useful[own],
+                    received=received[t],
+                    sampled_data=held[t],
+                    gradient_norm=norms[t],
+                    sampling_term=sampling,
+                    statistical_term=statistical,
+                    relative_gap=0.0 if gap == 0 else gap / objective,
+                    max_violation=violation,
+                    status=status_of(gap, objective, violation, out_of_time=not in_time),
+                    iterations=int(iterations),
+                    receiver_prices=prices[t],
+                    transmit_cost=sending,
+                    processing_cost=processing,
+                    weights=weights,
+                )
             )
-        )
-    return steps
+        return tuple(steps)

@@ -7,8 +7,9 @@ The cap of a step looks ahead: cap_i(t) = min(θ_i(t), min_{s≥t} P_i(s)/p_i(s)
 receive. If a step ignored a later drop of P_i/p_i, that later step would be infeasible.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solver.arrays import ByteArray, FloatArray
-from solver.course import course_steps
+from solver.course import CourseSteps
 from solver.eligibility import ROUNDING, Obstacle, data_ceiling, obstacles
 from solver.errors import InvalidInputError
 from solver.fast import TOLERANCE, effort_for, solve_horizons, time_left
@@ -61,7 +62,7 @@ class Period:
     are no steps, no bound, and the state is unchanged. No plan for these steps has a mean objective below `bound`.
     """
 
-    steps: tuple[StepPlan, ...]
+    steps: Sequence[StepPlan]
     state: HorizonState
     bound: float | None = None
     obstacles: tuple[Obstacle, ...] = ()
@@ -134,10 +135,11 @@ def advance(
     if hindrances:
         return Period((), state, obstacles=hindrances)
 
-    steps, segments, after = _by_steps(schedule, state, norms, look_ahead, _Kind(kind, weights, noise), solve, effort)
+    done = _by_steps(schedule, state, norms, look_ahead, _Kind(kind, weights, noise), solve, effort)
+    steps, segments, shares, after = done
     if not segments:
         return Period((), state)
-    plan = WholePlan(tuple(steps), after, horizon_bound(segments, state.data, noise, weights))
+    plan = WholePlan(steps, after, horizon_bound(segments, shares, state.data, noise, weights, effort))
     # Cancelled work ends here, with the steps that are done.
     if planning == "horizon" and after.step == end:
         plan = plan_whole(plan, segments, state, noise, weights, effort)
@@ -160,12 +162,17 @@ def _by_steps(
     kind: _Kind,
     solve: Solve | None,
     effort: Effort,
-) -> tuple[list[StepPlan], list[PlannedSegment], HorizonState]:
-    """Plan one step after another, segment by segment (solve: None is the fast solver), until cancelled."""
+) -> tuple[Sequence[StepPlan], list[PlannedSegment], list[FloatArray], HorizonState]:
+    """Plan one step after another, segment by segment (solve: None is the fast solver), until cancelled.
+
+    Returns the steps, what the bound needs of each segment, its shares of each step and link, and the state after all.
+    """
     end = state.step + norms.size
     begin = state
-    steps: list[StepPlan] = []
+    steps: list[Sequence[StepPlan]] = []
+    first = state.step
     segments: list[PlannedSegment] = []
+    shares: list[FloatArray] = []
     while state.step < end and not effort.cancel[0]:
         conditions = schedule.segment_at(state.step + 1)
         last = end if conditions.last is None else min(conditions.last, end)
@@ -179,25 +186,33 @@ def _by_steps(
             kind.transfer,
             kind.weights,
             ceiling,
-            norms[len(steps) : len(steps) + last - state.step],
+            norms[state.step - first : last - first],
             kind.noise,
         )
         done = segment.in_one_call(state, effort) if solve is None else segment.one_by_one(state, solve, effort)
         if len(done.steps) < segment.norms.size:
             solve = None  # time is over: the fast solver has more than nothing for the steps that are left
-        steps += done.steps
+        steps.append(done.steps)
         state = done.state
         if done.steps:
-            segments.append(_planned_segment(begin, subgraph, ceiling, done.shares, done.steps))
-    return steps, segments, state
+            segments.append(_planned_segment(begin, segment, done))
+            shares.append(done.shares)
+    return steps[0] if len(steps) == 1 else tuple(chain.from_iterable(steps)), segments, shares, state
 
 
 class _Done(NamedTuple):
-    """The steps of a segment, the state after them, and (steps, links) the share that arrives for the first time."""
+    """The steps of a segment and the state after them.
 
-    steps: list[StepPlan]
+    `shares` is (steps, links) what arrives for the first time, `received` and `prices` are (steps, S) R and μ;
+    `iterations` are those of all steps.
+    """
+
+    steps: Sequence[StepPlan]
     state: HorizonState
     shares: FloatArray
+    received: FloatArray
+    prices: FloatArray
+    iterations: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,10 +233,15 @@ class _Segment:
         packed, moving = pack([part], self.norms[:, None], once=self.kind is Transfer.SEND_ONCE)
         course, done = solve_horizons(packed, moving, effort)
         last = state.step + int(done[0])
-        steps = course_steps(state.step + 1, last, subgraph, course, self.norms, self.weights)
-        useful = course.useful[: len(steps)]
-        shares = np.divide(useful, subgraph.fresh, out=np.zeros_like(useful), where=subgraph.fresh > 0)
-        return _Done(steps, state.after(last, moving.data, subgraph, moving.unsent), shares)
+        steps = CourseSteps(state.step + 1, last, subgraph, course, self.norms, self.weights)
+        own = slice(len(steps))
+        shares = course.steps.phi[own]
+        if self.kind is not Transfer.SEND_ONCE:
+            # The steps have their fractions already.
+            shares = np.divide(course.useful[own], subgraph.fresh, out=shares, where=subgraph.fresh > 0)
+        after = state.after(last, moving.data, subgraph, moving.unsent)
+        iterations = float(course.steps.figures[own, 0, 0].sum())
+        return _Done(steps, after, shares, course.steps.R[own], course.steps.mu[own], iterations)
 
     def one_by_one(self, state: HorizonState, solve: Solve, effort: Effort) -> _Done:
         """By another solver, while it has time."""
@@ -238,7 +258,10 @@ class _Segment:
             held = held + answer.received
             steps.append(_step_plan(t, self.subgraph, answer, held, self.weights))
         last = state.step + len(steps)
-        return _Done(steps, state.after(last, held, self.subgraph, unsent), np.array(shares))
+        after = state.after(last, held, self.subgraph, unsent)
+        received, prices = [step.received for step in steps], [step.receiver_prices for step in steps]
+        iterations = sum(step.iterations for step in steps)
+        return _Done(steps, after, np.array(shares), np.array(received), np.array(prices), iterations)
 
 
 def plan_offloading(
@@ -304,19 +327,18 @@ def _check_planning(name: str, kind: Transfer, method: str) -> None:
         raise InvalidInputError("planning", f"horizon needs the method fast, is {method!r}")
 
 
-def _planned_segment(
-    begin: HorizonState, subgraph: Subgraph, ceiling: FloatArray, shares: FloatArray, steps: list[StepPlan]
-) -> PlannedSegment:
+def _planned_segment(begin: HorizonState, segment: _Segment, done: _Done) -> PlannedSegment:
     """What the bound on the whole horizon needs of these steps; `begin` is the state before the first of all."""
+    n_steps = len(done.steps)
     return PlannedSegment(
-        subgraph,
-        ceiling,
-        begin.unsent_along(subgraph),
-        len(steps),
-        shares,
-        np.array([step.gradient_norm for step in steps]),
-        np.array([step.received for step in steps]),
-        np.array([step.receiver_prices for step in steps]),
+        segment.subgraph,
+        segment.ceiling,
+        begin.unsent_along(segment.subgraph),
+        n_steps,
+        segment.norms[:n_steps],
+        done.received,
+        done.prices,
+        done.iterations,
     )
 
 

@@ -15,6 +15,8 @@ from solver.weights import NO_WEIGHTS, Weights
 
 __all__ = ["Segment", "Stacked", "stack"]
 
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, eq=False)
 class Segment:
@@ -42,6 +44,8 @@ class Stacked(NamedTuple):
 
 def stack(segments: Sequence[Segment], data: FloatArray, weights: Weights = NO_WEIGHTS) -> Stacked:
     """The whole horizon of these segments; `data` is D_i before its first step."""
+    if len(segments) == 1:
+        return _stack_one(segments[0], data, weights)
     graphs = [segment.subgraph for segment in segments]
     if all(graph.network is graphs[0].network for graph in graphs):
         places = (np.arange(graphs[0].source.size),) * len(segments)
@@ -60,11 +64,33 @@ def stack(segments: Sequence[Segment], data: FloatArray, weights: Weights = NO_W
         a[g, place], psi[g, place], budget[g, sender] = graph.fresh, graph.cost, graph.budget
         price[g, place], hold[g] = weights.of_sending(graph), weights.of_holding(graph)
         theta[g] = graph.network.devices.receive_capacity[graph.sampled]
-        room[g] = np.maximum(np.minimum(segment.ceiling, np.finfo(np.float64).max) - data, 0.0)
+        room[g] = _room(segment, data)
         limit[place] = segment.unsent
     steps = np.repeat(number, [segment.n_steps for segment in segments])
     columns = (offsets, receiver, limit, steps, a, psi, budget, theta, room, price, hold)
     return Stacked(Joint(*map(frozen, columns)), places)
+
+
+def _stack_one(segment: Segment, data: FloatArray, weights: Weights) -> Stacked:
+    """A horizon of one segment, without copies of its links."""
+    graph = segment.subgraph
+    rows = (
+        graph.fresh,
+        graph.cost,
+        graph.budget,
+        graph.network.devices.receive_capacity[graph.sampled],
+        _room(segment, data),
+        weights.of_sending(graph),
+        weights.of_holding(graph),
+    )
+    columns = (graph.offsets, graph.receiver, segment.unsent, np.zeros(segment.n_steps, np.int64))
+    joint = Joint(*map(frozen, columns), *(frozen(row).reshape(1, -1) for row in rows))
+    return Stacked(joint, (np.arange(graph.source.size),))
+
+
+def _room(segment: Segment, data: FloatArray) -> FloatArray:
+    """What each receiver may take from the horizon's start to the segment's end, finite."""
+    return np.maximum(np.minimum(segment.ceiling, _LARGEST) - data, 0.0)
 
 
 def _numbers(segments: Sequence[Segment]) -> list[int]:

@@ -1,5 +1,6 @@
 """The plan for a horizon: the transfers of each step, their objective and their certificate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +98,7 @@ class Plan:
 
     n_devices: int
     sampled: IntArray
-    steps: tuple[StepPlan, ...]
+    steps: Sequence[StepPlan]
     obstacles: tuple[Obstacle, ...]
     seconds: float
     unsampled_data: float

@@ -17,7 +17,7 @@ from solver.errors import InvalidInputError
 from solver.network import Network
 from solver.schedule import Schedule
 from solver.subgraph import Subgraph, pair_keys
-from solver.validation import as_column, as_count, as_device_set, as_indices, reject_first
+from solver.validation import as_column, as_count, as_device_set, as_indices, frozen, reject_first
 
 __all__ = ["HorizonState", "start"]
 
@@ -74,16 +74,21 @@ class HorizonState:
 
     def after(self, step: int, data: FloatArray, subgraph: Subgraph, unsent: FloatArray) -> "HorizonState":
         """The state after more steps along a subgraph; pairs whose link is absent keep their value."""
-        touched = unsent < 1.0
-        away = ~np.isin(pair_keys(self.source, self.target, len(subgraph.network)), subgraph.keys)
-        return HorizonState(
-            step,
-            self.sampled,
-            data,
-            np.concatenate((self.source[away], subgraph.source[touched])),
-            np.concatenate((self.target[away], subgraph.target[touched])),
-            np.concatenate((self.unsent[away], unsent[touched])),
-        )
+        touched = np.flatnonzero(unsent < 1.0)
+        columns: tuple[npt.NDArray[Any], ...] = (subgraph.source[touched], subgraph.target[touched], unsent[touched])
+        if self.source.size:
+            away = ~np.isin(pair_keys(self.source, self.target, len(subgraph.network)), subgraph.keys)
+            kept = (self.source[away], self.target[away], self.unsent[away])
+            columns = tuple(map(np.concatenate, zip(kept, columns, strict=True)))
+        return HorizonState._trusted(step, self.sampled, data.copy(), *columns)
+
+    @classmethod
+    def _trusted(cls, *values: Any) -> "HorizonState":
+        """A state of columns that were validated before."""
+        state = object.__new__(cls)
+        columns = (frozen(value) if isinstance(value, np.ndarray) else value for value in values)
+        state.__dict__.update(zip(cls.__match_args__, columns, strict=True))
+        return state
 
     def to_lists(self) -> dict[str, Any]:
         """Plain numbers and lists for JSON; floats keep their exact value."""
@@ -105,4 +110,6 @@ def start(network: Network | Schedule, sampled: npt.ArrayLike) -> HorizonState:
     base = Schedule.of(network).network
     devices = as_device_set(sampled, "sampled", n_devices=len(base))
     none = np.empty(0, np.int64)
-    return HorizonState(0, devices, base.devices.data[devices], none, none, np.empty(0))
+    if devices.size == 0:
+        raise InvalidInputError("sampled", "must name at least one device")
+    return HorizonState._trusted(0, devices, base.devices.data[devices], none, none, np.empty(0))

@@ -81,10 +81,11 @@ def as_indices(values: npt.ArrayLike, field: str, *, below: int | None = None) -
 def as_device_set(values: npt.ArrayLike, field: str, *, n_devices: int) -> IntArray:
     """Distinct device indices, in the order given."""
     devices = as_indices(values, field, below=n_devices)
-    first_seen = np.unique(devices, return_index=True)[1]
-    repeated = np.ones(devices.size, dtype=np.bool_)
-    repeated[first_seen] = False
-    reject_first(repeated, devices, field, "is named twice")
+    # Python's sets are faster than sorting for the few devices of a sample.
+    if len(set(devices.tolist())) < devices.size:
+        repeated = np.ones(devices.size, dtype=np.bool_)
+        repeated[np.unique(devices, return_index=True)[1]] = False
+        reject_first(repeated, devices, field, "is named twice")
     return devices
 
 

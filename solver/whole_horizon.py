@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.course import course_steps
+from solver.course import CourseSteps
 from solver.horizon_bound import PlannedSegment
 from solver.joint import Stacked, stack
 from solver.kernels.joint_plan import JointAnswer, plan_jointly
@@ -38,7 +38,7 @@ _MOST_BLOCKS = 1_000_000
 class WholePlan(NamedTuple):
     """The steps of a plan, the state after them, and the bound on the whole horizon."""
 
-    steps: tuple[StepPlan, ...]
+    steps: Sequence[StepPlan]
     state: HorizonState
     bound: float
 
@@ -121,7 +121,7 @@ def _written(
             Answer(fractions, answer.R[own], answer.mu[own], figures[:, None]), fractions * graph.fresh, held
         )
         last = state.step + segment.n_steps
-        steps += course_steps(state.step + 1, last, graph, course, segment.gradient_norms, weights)
+        steps += CourseSteps(state.step + 1, last, graph, course, segment.gradient_norms, weights)
         unsent = np.maximum(state.unsent_along(graph) - fractions.sum(axis=0), 0.0)
         state = state.after(last, held[-1], graph, unsent)
     return WholePlan(tuple(steps), state, bound)

@@ -7,6 +7,7 @@ can be cached.
 import ctypes
 import math
 import time
+from typing import Any
 
 import numba
 import numpy as np
@@ -18,11 +19,13 @@ from solver.kernels.layout import Effort
 __all__ = ["deadline_in", "is_over"]
 
 _CLOCK = time.CLOCK_MONOTONIC
-_clock_gettime = (
-    ctypes.CDLL(None).clock_gettime
-    if numba.config.DISABLE_JIT
-    else types.ExternalFunction("clock_gettime", types.intc(types.intc, types.uintp))
-)
+_clock_gettime: Any
+if numba.config.DISABLE_JIT:
+    _clock_gettime = ctypes.CDLL(None).clock_gettime
+    # Without these an address would be cut to 32 bits.
+    _clock_gettime.argtypes = (ctypes.c_int, ctypes.c_void_p)
+else:
+    _clock_gettime = types.ExternalFunction("clock_gettime", types.intc(types.intc, types.uintp))
 
 
 def deadline_in(seconds: float | None) -> float:

@@ -1,4 +1,4 @@
-"""Prices for a lower bound on the whole horizon, one backward pass over the steps of a plan (`solver.horizon_bound`).
+"""A lower bound on the whole horizon: prices from one backward pass over the steps of a plan (`solver.horizon_bound`).
 
 A useful datapoint that reaches i at step t is worth V_i(t). Prices of its room to receive, μ_i(t), and of its room to
 hold, N_i(t) = Σ_{s≥t} ν_i(s), leave net_i(t) = V_i(t) − μ_i(t) − N_i(t) ≥ 0, and a price c_l = a_l·κ_l of sending over
@@ -10,6 +10,8 @@ link l only once leaves its sender with a_l·net_i(t) − c_l, less what sending
   costs; the other links have κ_l = 0.
 - A full receiver takes data over a link whose sender could send more: then net_i(t) = κ_l and that cost. Where
   all its senders are at their limits, the share of the worth that the step's own prices left is kept.
+
+Where these prices leave a gap, others are tried, and `solver.kernels.price_search` improves the better ones.
 """
 
 from typing import NamedTuple
@@ -17,127 +19,181 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
+from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled
-from solver.kernels.knapsack import all_earnings
+from solver.kernels.joint import Joint
+from solver.kernels.layout import Effort
+from solver.kernels.price_search import Prices, bound_at, improve_prices, new_response
 
-__all__ = ["SegmentLinks", "earn_segment", "price_segment"]
+__all__ = ["Planned", "certify"]
 
 _TIGHT = 1e-7
+# Prices are searched for if the relative gap is larger. The first step is this share of it.
+_CLOSE = 1e-4
+_FIRST_STEP = 0.3
 
 
-class SegmentLinks(NamedTuple):
-    """The links of a segment, as in `solver.kernels.layout.Step`, and the number of each one's pair of devices.
+class Planned(NamedTuple):
+    """A plan for the steps of a `Joint`: the data held before it, and for each step its share y of each pair.
 
-    `price` is what sending everything over the link costs in the objective.
+    R, μ and G are what arrives, the prices of the step problem and the gradient's norm.
     """
 
-    offsets: IntArray
-    receiver: IntArray
-    pair: IntArray
-    a: FloatArray
-    psi: FloatArray
-    B: FloatArray
-    price: FloatArray
+    data: FloatArray
+    y: FloatArray
+    R: FloatArray
+    mu: FloatArray
+    G: FloatArray
+
+
+class _Linear(NamedTuple):
+    """The objective around the plan: V, the share of V that the steps' prices leave, and Σ R up to each step."""
+
+    V: FloatArray
+    left: FloatArray
+    total: FloatArray
 
 
 @compiled
-def _sender_has_more(first: int, last: int, y: FloatArray, psi: FloatArray, B: float) -> bool:
-    share = 0.0
-    spent = 0.0
-    for l in range(first, last):
-        share += y[l]
-        spent += psi[l] * y[l]
-    return share < 1.0 - _TIGHT and spent < B * (1.0 - _TIGHT)
+def certify(joint: Joint, plan: Planned, D_hat: float, gamma: float, passes: int, effort: Effort) -> float:
+    """No plan has a sum of objectives below this; prices are searched for in so many passes at the most."""
+    shape = plan.R.shape
+    around = _Linear(np.empty(shape), np.empty(shape), np.empty(shape))
+    V = around.V
+    objective, earned = _linearise(joint, plan, D_hat, gamma, around)
+    last, paid = _last_steps(joint, plan.y)
+    reached = earned - paid
+    prices = _choose(joint, plan, around, last, 0.0)
+    response = new_response(joint)
+    most = bound_at(joint, V, prices, response)
+    if most - reached > _TIGHT * objective and not is_over(effort):
+        others, other_response = _choose(joint, plan, around, last, 1.0), new_response(joint)
+        found = bound_at(joint, V, others, other_response)
+        if found < most:
+            most, prices, response = found, others, other_response
+    # Nothing is sent at a maximum of 0, which no prices can lower.
+    if most > 0.0 and most - reached > _CLOSE * objective:
+        step = _FIRST_STEP * (most - reached) / most
+        enough = reached + _CLOSE * objective
+        most = improve_prices(joint, V, prices, response, most, enough, step, passes, effort)
+    return objective + earned - most
 
 
 @compiled
-def _weigh(links: SegmentLinks, y: FloatArray, kappa: FloatArray, sums: FloatArray, weights: FloatArray) -> None:
+def _linearise(joint: Joint, plan: Planned, D_hat: float, gamma: float, around: _Linear) -> tuple[float, float]:
+    """Write V ≥ 0, the share that the steps' prices leave, and the sums of R; returns Σ f_t and Σ V·R."""
+    V, left, total = around
+    T, S = V.shape
+    objective = 0.0
+    for t in range(T):
+        hold = joint.hold[joint.segment[t]]
+        everything = D_hat
+        for i in range(S):
+            total[t, i] = plan.R[t, i] + (total[t - 1, i] if t > 0 else 0.0)
+            everything += plan.data[i] + total[t, i]
+        sampling = plan.G[t] * (D_hat / everything)
+        objective += sampling
+        for i in range(S):
+            held = plan.data[i] + total[t, i]
+            root = held**-0.5
+            objective += gamma / S * root + hold[i] * held
+            slope = sampling / everything + 0.5 * gamma / S * root / held - hold[i]
+            V[t, i] = slope
+            left[t, i] = 1.0 - (min(plan.mu[t, i] / slope, 1.0) if slope > 0.0 else 0.0)
+    earned = 0.0
+    for i in range(S):
+        later = 0.0
+        for t in range(T - 1, -1, -1):
+            later += V[t, i]
+            earned += later * plan.R[t, i]
+            V[t, i] = max(later, 0.0)
+    return objective, earned
+
+
+@compiled
+def _last_steps(joint: Joint, y: FloatArray) -> tuple[IntArray, float]:
+    """The step at which each pair has sent everything (−1: it never has), and what sending costs in the objective."""
+    last = np.full(y.shape[1], -1)
+    sent = np.zeros(y.shape[1])
+    paid = 0.0
+    for t in range(y.shape[0]):
+        price = joint.price[joint.segment[t]]
+        for l in range(y.shape[1]):
+            if y[t, l] > 0.0:
+                last[l] = t
+                sent[l] += y[t, l]
+                paid += price[l] * y[t, l]
+    for l in range(last.size):
+        if sent[l] < joint.limit[l] * (1.0 - _TIGHT):
+            last[l] = -1
+    return last, paid
+
+
+@compiled
+def _weigh(joint: Joint, g: int, y: FloatArray, kappa: FloatArray, sums: FloatArray, weights: FloatArray) -> None:
     """For each receiver: the data that comes from senders who could send more, and what it costs; writes both."""
+    a, psi, price = joint.a[g], joint.psi[g], joint.price[g]
     sums[:] = 0.0
     weights[:] = 0.0
-    for k in range(links.B.size):
-        if _sender_has_more(links.offsets[k], links.offsets[k + 1], y, links.psi, links.B[k]):
-            for l in range(links.offsets[k], links.offsets[k + 1]):
-                amount = links.a[l] * y[l]
-                sums[links.receiver[l]] += amount * kappa[links.pair[l]] + links.price[l] * y[l]
-                weights[links.receiver[l]] += amount
+    for k in range(joint.B.shape[1]):
+        share = 0.0
+        spent = 0.0
+        for l in range(joint.offsets[k], joint.offsets[k + 1]):
+            share += y[l]
+            spent += psi[l] * y[l]
+        if 0.0 < share < 1.0 - _TIGHT and spent < joint.B[g, k] * (1.0 - _TIGHT):
+            for l in range(joint.offsets[k], joint.offsets[k + 1]):
+                amount = a[l] * y[l]
+                sums[joint.receiver[l]] += amount * kappa[l] + price[l] * y[l]
+                weights[joint.receiver[l]] += amount
 
 
 @compiled
-def price_segment(
-    links: SegmentLinks,
-    theta: FloatArray,
-    room: FloatArray,
-    y: FloatArray,
-    R: FloatArray,
-    total: FloatArray,
-    V: FloatArray,
-    left: FloatArray,
-    last: IntArray,
-    begin: int,
-    kappa: FloatArray,
-    later: FloatArray,
-    N: FloatArray,
-    trust: float,
-    net: FloatArray,
-) -> float:
-    """Choose prices from this segment's last step to its first; returns what those of the receivers add to the bound.
+def _choose(joint: Joint, plan: Planned, around: _Linear, last: IntArray, trust: float) -> Prices:
+    """Prices by complementary slackness, from the last step to the first.
 
-    Row t of y, R, total (Σ R so far), V, left (the share of V that the step's prices leave) and net is step begin + t
-    of the horizon. `room` is what the receivers may take from the horizon's start on, `last` the step at which a pair
-    has sent everything (−1: never). Writes net; reads and writes `kappa` of each pair, `later` (the largest net worth
-    after the current step) and N. `trust` mixes the step's own prices in: 0 takes as few of them as possible.
+    `trust` mixes the steps' own prices in: 0 takes as few of them as possible.
     """
-    receiver, pair = links.receiver, links.pair
-    steps, S = V.shape
-    sums = np.empty(S)
-    weights = np.empty(S)
-    found = 0.0
-    for t in range(steps - 1, -1, -1):
-        for l in range(pair.size):
-            if last[pair[l]] == begin + t and links.a[l] > 0.0:
-                kappa[pair[l]] = max(kappa[pair[l]], later[receiver[l]] - links.price[l] / links.a[l])
-        _weigh(links, y[t], kappa, sums, weights)
+    T, S = plan.R.shape
+    mu, nu, net = np.zeros(T * S), np.zeros(joint.room.size), np.empty((T, S))
+    kappa = np.zeros(joint.limit.size)
+    later, held_price = np.zeros(S), np.zeros(S)
+    sums, weights = np.empty(S), np.empty(S)
+    for t in range(T - 1, -1, -1):
+        g = joint.segment[t]
+        for l in range(last.size):
+            if last[l] == t and joint.a[g, l] > 0.0:
+                kappa[l] = max(kappa[l], later[joint.receiver[l]] - joint.price[g, l] / joint.a[g, l])
+        _weigh(joint, g, plan.y[t], kappa, sums, weights)
         for i in range(S):
-            full = total[t, i] >= room[i] * (1.0 - _TIGHT)
-            tight = R[t, i] >= theta[i] * (1.0 - _TIGHT)
-            own = left[t, i] * V[t, i]
-            wanted = V[t, i]
+            V, room, theta = around.V[t, i], joint.room[g, i], joint.theta[g, i]
+            full = around.total[t, i] >= room * (1.0 - _TIGHT)
+            tight = plan.R[t, i] >= theta * (1.0 - _TIGHT)
+            wanted = V
             if full or tight:
+                own = around.left[t, i] * V
                 wanted = own if weights[i] <= 0.0 else trust * own + (1.0 - trust) * sums[i] / weights[i]
                 # Room that costs nothing, or that was used up before, may have any price.
-                if theta[i] == 0.0 or (full and R[t, i] <= _TIGHT * room[i]):
+                if theta == 0.0 or (full and plan.R[t, i] <= _TIGHT * room):
                     wanted = 0.0
-            wanted = min(max(wanted, 0.0), V[t, i])
+            wanted = min(max(wanted, 0.0), V)
             if full:
-                # ν_i(t) ≥ 0: N cannot fall below what later steps ask for.
-                more = max(V[t, i] - wanted - N[i], 0.0)
-                found += more * room[i]
-                N[i] += more
-            net[t, i] = max(V[t, i] - N[i], 0.0)
-            if tight and net[t, i] > wanted:
-                found += (net[t, i] - wanted) * theta[i]
-                net[t, i] = wanted
+                # ν_i ≥ 0: the price of holding cannot fall below what later steps ask for.
+                more = max(V - wanted - held_price[i], 0.0)
+                nu[g * S + i] += more
+                held_price[i] += more
+            net[t, i] = max(V - held_price[i], 0.0)
+            if tight:
+                net[t, i] = min(net[t, i], wanted)
             later[i] = max(later[i], net[t, i])
-    return found
-
-
-@compiled
-def earn_segment(
-    links: SegmentLinks,
-    unsent: FloatArray,
-    kappa: FloatArray,
-    net: FloatArray,
-) -> float:
-    """What all senders can earn in this segment's steps at these net worths and prices of sending once."""
-    offsets, receiver, pair, a, psi, B, price = links
-    earned = np.empty(a.size)
-    limit = np.empty(a.size)
-    for l in range(a.size):
-        limit[l] = min(unsent[pair[l]], 1.0)
-    found = 0.0
-    for t in range(net.shape[0]):
-        for l in range(a.size):
-            earned[l] = a[l] * (net[t, receiver[l]] - kappa[pair[l]]) - price[l]
-        found += all_earnings(offsets, earned, psi, B, limit)
-    return found
+        # The price of holding counts for all steps of the segment, so only what is left is one of receiving.
+        if t == 0 or joint.segment[t - 1] != g:
+            s = t
+            while s < T and joint.segment[s] == g:
+                for i in range(S):
+                    mu[s * S + i] = max(around.V[s, i] - held_price[i] - net[s, i], 0.0)
+                s += 1
+    # A pair's similarity may change with its link: the largest worth of its data bounds the price in every segment.
+    for l in range(kappa.size):
+        kappa[l] *= joint.a[:, l].max()
+    return Prices(mu, nu, kappa)

@@ -29,7 +29,7 @@ from solver.kernels.joint_point import (
 )
 from solver.kernels.joint_rows import Rows
 from solver.kernels.layout import Effort
-from solver.kernels.price_search import improve_prices
+from solver.kernels.price_search import Prices, bound_at, new_response
 
 __all__ = ["certified_gap", "iterate_jointly", "paid"]
 
@@ -70,7 +70,7 @@ def certified_gap(joint: Joint, V: FloatArray, y: FloatArray, R: FloatArray, pri
             earned += V[t, i] * R[t, i]
             # Where data costs more than it is worth, none is sent.
             worth[t, i] = max(V[t, i], 0.0)
-    return improve_prices(joint, worth, mu.ravel(), nu.ravel(), prices.p, 1, 0.0, -math.inf) - earned
+    return bound_at(joint, worth, Prices(mu.ravel(), nu.ravel(), prices.p.copy()), new_response(joint)) - earned
 
 
 @compiled

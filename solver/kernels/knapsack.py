@@ -11,7 +11,7 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.compile import compiled
 
-__all__ = ["all_earnings", "limited_earnings"]
+__all__ = ["all_earnings", "best_first", "limited_earnings"]
 
 # h has at most as many kinks as pairs of links; fewer moves give a bound as well.
 _MOVES = 60
@@ -80,6 +80,56 @@ def limited_earnings(
         else:
             right, high, rising = z, value, slope
     return best
+
+
+@compiled
+def best_first(
+    first: int,
+    last: int,
+    value: FloatArray,
+    psi: FloatArray,
+    B: float,
+    limit: FloatArray,
+    y: FloatArray,
+    left: FloatArray,
+) -> tuple[float, bool]:
+    """Write what a sender would about send: the links that pay best for what is scarce come first.
+
+    Returns what it earns, and whether that is certainly e. It is if only one row can bind: where all ψ ≤ B, Σ ψ y ≤
+    B·Σ y, and where all ψ ≥ B, B·Σ y ≤ Σ ψ y. `left` is scratch space.
+    """
+    share = 1.0
+    budget = B
+    cheap = True
+    dear = True
+    for l in range(first, last):
+        y[l] = 0.0
+        left[l] = value[l] if limit[l] > 0.0 else 0.0
+        if left[l] > 0.0:
+            cheap = cheap and psi[l] <= B
+            dear = dear and psi[l] >= B
+            # What it pays for the scarcer of data and budget.
+            if psi[l] > B:
+                left[l] *= B / psi[l]
+    earned = 0.0
+    while share > 0.0:
+        best = -1
+        pay = 0.0
+        for l in range(first, last):
+            if left[l] > pay:
+                best = l
+                pay = left[l]
+        if best < 0:
+            break
+        taken = min(share, limit[best])
+        if psi[best] * taken > budget:
+            taken = max(budget, 0.0) / psi[best]
+        y[best] = taken
+        earned += value[best] * taken
+        share -= taken
+        budget -= psi[best] * taken
+        left[best] = 0.0
+    return earned, cheap or dear
 
 
 @compiled

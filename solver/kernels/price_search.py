@@ -14,17 +14,18 @@ sender with one pair has its best c_l in closed form: the net worth of the step 
 steps first, has sent everything.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from solver.arrays import FloatArray
+from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled, inlined
 from solver.kernels.joint import Joint
-from solver.kernels.knapsack import limited_earnings
+from solver.kernels.knapsack import best_first, limited_earnings
+from solver.kernels.layout import Effort
 
-__all__ = ["improve_prices", "net_worths"]
+__all__ = ["Prices", "Response", "bound_at", "improve_prices", "net_worths", "new_response"]
 
 _GROWTH = 1.5
 _SHRINKAGE = 0.5
@@ -32,6 +33,23 @@ _USED = 1e-9
 # After so many passes without a gain of this share of the gap, more passes would gain nothing either.
 _PATIENCE = 5
 _GAIN = 0.01
+
+
+class Prices(NamedTuple):
+    """μ, flat in (step, receiver), ν, flat in (segment, receiver), and c of each pair."""
+
+    receiving: FloatArray
+    holding: FloatArray
+    once: FloatArray
+
+
+class Response(NamedTuple):
+    """Net worths, what each pair would send at them and what would arrive; `rooms` is scratch space."""
+
+    net: FloatArray
+    sent: FloatArray
+    R: FloatArray
+    rooms: FloatArray
 
 
 class _Moves(NamedTuple):
@@ -62,41 +80,6 @@ def _most_at_once(joint: Joint, g: int, k: int, l: int) -> float:
 
 
 @compiled
-def _respond(
-    first: int,
-    last: int,
-    value: FloatArray,
-    psi: FloatArray,
-    B: float,
-    limit: FloatArray,
-    y: FloatArray,
-    left: FloatArray,
-) -> None:
-    """Write what a sender would about send at these values: the links that pay best for what is scarce come first."""
-    share = 1.0
-    budget = B
-    for l in range(first, last):
-        y[l] = 0.0
-        left[l] = value[l]
-    while share > 0.0:
-        best = -1
-        pay = 0.0
-        for l in range(first, last):
-            if left[l] > 0.0 and limit[l] > 0.0 and left[l] / max(psi[l] / B, 1.0) > pay:
-                best = l
-                pay = left[l] / max(psi[l] / B, 1.0)
-        if best < 0:
-            break
-        taken = min(share, limit[best])
-        if psi[best] * taken > budget:
-            taken = max(budget, 0.0) / psi[best]
-        y[best] = taken
-        share -= taken
-        budget -= psi[best] * taken
-        left[best] = 0.0
-
-
-@compiled
 def _earn(
     joint: Joint, g: int, net: FloatArray, c: FloatArray, sent: FloatArray, R: FloatArray, rooms: FloatArray
 ) -> float:
@@ -117,8 +100,10 @@ def _earn(
             worthwhile = a[l] > 0.0 and value[l] >= -1e-12 * (c[l] + joint.price[g, l])
             y[l] = min(most, max(joint.limit[l] - sent[l], 0.0)) if worthwhile else 0.0
         else:
-            total += limited_earnings(first, last, value, psi, joint.B[g, k], joint.limit, scratch)
-            _respond(first, last, value, psi, joint.B[g, k], joint.limit, y, scratch)
+            found, exact = best_first(first, last, value, psi, joint.B[g, k], joint.limit, y, scratch)
+            if not exact:
+                found = limited_earnings(first, last, value, psi, joint.B[g, k], joint.limit, scratch)
+            total += found
         for l in range(first, last):
             sent[l] += y[l]
             R[joint.receiver[l]] += a[l] * y[l]
@@ -167,59 +152,67 @@ def net_worths(joint: Joint, V: FloatArray, mu: FloatArray, nu: FloatArray, net:
 
 
 @compiled
-def _bound(
-    joint: Joint,
-    V: FloatArray,
-    receiving: _Moves,
-    holding: _Moves,
-    once: _Moves,
-    net: FloatArray,
-    sent: FloatArray,
-    R: FloatArray,
-    rooms: FloatArray,
-) -> float:
-    """The bound that these prices give; writes what the senders would send at them."""
-    found = net_worths(joint, V, receiving.price, holding.price, net)
-    _price_lone_pairs(joint, net, once.price)
+def new_response(joint: Joint) -> Response:
+    """Room for a response."""
+    n_pairs = joint.limit.size
+    shape = (joint.segment.size, joint.theta.shape[1])
+    return Response(np.empty(shape), np.empty(n_pairs), np.empty(shape), np.empty((3, n_pairs)))
+
+
+@compiled
+def bound_at(joint: Joint, V: FloatArray, prices: Prices, response: Response) -> float:
+    """The bound on max Σ V·R that these prices give; writes the response to them.
+
+    It cuts μ to what it can take off, and replaces the prices of senders with one pair by the best ones.
+    """
+    net, sent, R, rooms = response
+    found = net_worths(joint, V, prices.receiving, prices.holding, net)
+    _price_lone_pairs(joint, net, prices.once)
     sent[:] = 0.0
     for l in range(sent.size):
-        found += once.price[l] * joint.limit[l]
+        found += prices.once[l] * joint.limit[l]
     for t in range(net.shape[0]):
-        found += _earn(joint, joint.segment[t], net[t], once.price, sent, R[t], rooms)
+        found += _earn(joint, joint.segment[t], net[t], prices.once, sent, R[t], rooms)
     return found
 
 
 @compiled
 def improve_prices(
-    joint: Joint, V: FloatArray, mu: FloatArray, nu: FloatArray, c: FloatArray, passes: int, step: float, enough: float
+    joint: Joint,
+    V: FloatArray,
+    prices: Prices,
+    response: Response,
+    most: float,
+    enough: float,
+    step: float,
+    passes: int,
+    effort: Effort,
 ) -> float:
-    """Return the least bound on max Σ V·R in so many passes from these prices, or one that is at most `enough`.
+    """Return the least bound on max Σ V·R in so many passes, or one that is at most `enough`.
 
-    μ is flat in (step, receiver), ν in (segment, receiver). Prices move by `step` times the worth at first.
+    The search goes on from these prices, which give the bound `most`, and from the response to them. It overwrites
+    both. Prices move by `step` times the worth at first.
     """
-    n_steps, S = V.shape
-    n_pairs = joint.limit.size
-    receiving = _Moves(mu.copy(), step * V.copy().ravel(), np.zeros(mu.size))
-    holding = _Moves(nu.copy(), np.empty(nu.size), np.zeros(nu.size))
-    once = _Moves(c.copy(), np.empty(n_pairs), np.zeros(n_pairs))
+    S = V.shape[1]
+    mu, nu, c = prices
+    receiving = _Moves(mu, step * V.copy().ravel(), np.zeros(mu.size))
+    holding = _Moves(nu, np.empty(nu.size), np.zeros(nu.size))
+    once = _Moves(c, np.empty(c.size), np.zeros(c.size))
     for j in range(nu.size):
         holding.size[j] = step * V[0, j % S]
-    for l in range(n_pairs):
+    for l in range(c.size):
         once.size[l] = step * V[0, joint.receiver[l]] * joint.a[:, l].max()
-    net, R = np.empty((n_steps, S)), np.empty((n_steps, S))
-    sent, rooms = np.empty(n_pairs), np.empty((3, n_pairs))
-    least, mark = math.inf, math.inf
-    for n in range(passes):
-        least = min(least, _bound(joint, V, receiving, holding, once, net, sent, R, rooms))
-        if least <= enough:
+    mark = most
+    for n in range(1, passes + 1):
+        if most <= enough or is_over(effort):
             break
+        _move_all(joint, response.sent, response.R, receiving, holding, once)
+        most = min(most, bound_at(joint, V, prices, response))
         if n % _PATIENCE == 0:
-            if mark - least < _GAIN * (least - enough):
+            if mark - most < _GAIN * (most - enough):
                 break
-            mark = least
-        if n + 1 < passes:
-            _move_all(joint, sent, R, receiving, holding, once)
-    return least
+            mark = most
+    return most
 
 
 @compiled

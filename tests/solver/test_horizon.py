@@ -125,7 +125,7 @@ def test_a_horizon_cut_anywhere_goes_on_to_the_same_plan(cut: int, method: str) 
     first = advance(schedule, start(schedule, [1, 2, 3]), norms[:cut], horizon=10, method=method)
     kept = HorizonState.from_lists(json.loads(json.dumps(first.state.to_lists())))
     second = advance(schedule, kept, norms[cut:], horizon=10, method=method)
-    for one, other in zip(whole.steps, first.steps + second.steps, strict=True):
+    for one, other in zip(whole.steps, (*first.steps, *second.steps), strict=True):
         assert one.step == other.step
         assert_array_equal(one.source, other.source)
         assert_array_equal(one.fraction, other.fraction)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import solver.horizon_bound
 from solver import TRANSFERS, Change, GradientModel, Schedule, advance, plan_offloading, start
 from solver.instances import BUDGETS, random_network
 from solver.reference_horizon import solve_jointly
@@ -60,6 +61,17 @@ def test_the_bound_is_close_to_the_joint_optimum_where_budgets_are_loose() -> No
         bound = plan_offloading(net, range(5), horizon=10, transfer=transfer).horizon_bound
         assert bound is not None
         assert 0.0 <= optimum - bound <= 0.0025 * optimum
+
+
+def test_a_bound_without_a_search_for_prices_is_valid_and_looser(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = random_network(np.random.default_rng(4), 30, link_probability=0.2)
+    searched = plan_offloading(net, range(5), horizon=10)
+    monkeypatch.setattr(solver.horizon_bound, "_SHARE", 0.0)
+    quick = plan_offloading(net, range(5), horizon=10)
+    assert quick.objective == searched.objective
+    assert quick.horizon_bound is not None
+    assert searched.horizon_bound is not None
+    assert quick.horizon_bound < searched.horizon_bound * 0.995
 
 
 def test_a_bound_sees_links_that_will_vanish() -> None:

@@ -73,7 +73,7 @@ def test_two_periods_send_what_one_call_sends() -> None:
     whole = advance(net, start(net, [0, 1]), np.ones(6), transfer="send_once", horizon=6)
     first = advance(net, start(net, [0, 1]), np.ones(3), transfer="send_once", horizon=6)
     second = advance(net, first.state, np.ones(3), transfer="send_once", horizon=6)
-    for one, other in zip(whole.steps, first.steps + second.steps, strict=True):
+    for one, other in zip(whole.steps, (*first.steps, *second.steps), strict=True):
         assert_allclose(one.received, other.received, rtol=1e-6)
     assert_allclose(np.sort(whole.state.unsent), np.sort(second.state.unsent), atol=1e-6)
 

@@ -3,11 +3,11 @@ import numpy as np
 from solver import TRANSFERS, Change, Schedule, Weights, plan_offloading, plan_sets
 from solver.instances import random_network
 from solver.kernels.horizon import solve_packed
-from solver.kernels.horizon_certificate import earn_segment, price_segment
+from solver.kernels.horizon_certificate import certify
 from solver.kernels.subgraph import group_by_sender
 from solver.warm_up import warm_up
 
-KERNELS = (earn_segment, group_by_sender, price_segment, solve_packed)
+KERNELS = (certify, group_by_sender, solve_packed)
 
 
 def compiled() -> list[int]:
