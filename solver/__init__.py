@@ -13,6 +13,7 @@ from solver.bound import ConvergenceBound, LossConstants, convergence_bound
 from solver.eligibility import Obstacle, eligible_devices, obstacles
 from solver.errors import FedsiftError, InvalidInputError, MissingExtraError
 from solver.fast import solve_fast, solve_many
+from solver.fleet import Fleet
 from solver.gradient import GradientModel, observed_decay
 from solver.horizon import METHODS, PLANNINGS, Period, advance, plan_offloading, step_problem
 from solver.interchange import from_networkx, load_network, save_network, to_networkx
@@ -35,6 +36,7 @@ __all__ = [
     "ConvergenceBound",
     "Devices",
     "FedsiftError",
+    "Fleet",
     "GradientModel",
     "HorizonState",
     "InvalidInputError",

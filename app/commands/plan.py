@@ -18,6 +18,7 @@ from app.plans.request import PlanParameters, PlanRequest
 from app.settings import Settings
 from app.wire.arrays import read_model, read_plainly
 from app.wire.base import given
+from app.wire.fleet import Translation
 from app.wire.pointers import located
 from solver import load_network
 
@@ -28,8 +29,8 @@ def plan(
     network: Annotated[
         Path,
         typer.Argument(
-            help="JSON as POST /v1/plans takes it, or its `network` alone, or a network as .npz; - reads JSON from "
-            "standard input."
+            help="JSON as POST /v1/plans takes it, or its `network` or `fleet` alone, or a network as .npz; - reads "
+            "JSON from standard input."
         ),
     ],
     sample_size: Annotated[int | None, typer.Option("-s", "--sample-size", help="How many devices train.")] = None,
@@ -104,17 +105,19 @@ def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, boo
     except ValueError:
         raise MalformedError("the file is not valid JSON") from None
     if isinstance(content, dict):
-        bare = "devices" in content and "network" not in content
+        if "devices" in content and not {"network", "fleet"} & content.keys():
+            content = {"fleet" if isinstance(content["devices"], list) else "network": content}
         if isinstance(content.get("weights"), dict) and "weights" in options:
             options = options | {"weights": content["weights"] | options["weights"]}
-        text = json.dumps({**({"network": content} if bare else content), **options}).encode()
+        text = json.dumps({**content, **options}).encode()
     request = read_model(PlanRequest, text)
     return request.to_domain(Settings()), request.output, request.dry_run
 
 
 def _show(answer: PlanOut) -> None:
     console = Console()
-    console.print(f"sampled devices {', '.join(map(str, answer.sampled))}: {answer.status}")
+    sampled = map(str, answer.sampled) if answer.sampled_ids is None else answer.sampled_ids
+    console.print(f"sampled devices {', '.join(sampled)}: {answer.status}")
     console.print(f"objective {answer.objective:.6g}, each step at most {answer.relative_gap:.1e} above its optimum")
     if answer.set_gap is not None:
         console.print(f"no choice of as many devices is more than {answer.set_gap:.1%} better")
@@ -160,7 +163,19 @@ def _show_diagnosis(found: DiagnosisOut) -> None:
     groups: dict[str, BaseModel] = {"without links": found.connectivity.isolated, **dict(found.tight)}
     for name, group in groups.items():
         label = name if name.startswith("without") else f"tight {name}"
-        table.add_row(label, str(group.count), ", ".join(map(str, group.devices)))  # type: ignore[attr-defined]
+        table.add_row(label, str(group.count), ", ".join(map(str, group.ids or group.devices)))  # type: ignore[attr-defined]
     console.print(table)
     for one in found.obstacles:
-        console.print(f"device {one.device}, step {one.step}: {one.reason}")
+        console.print(f"device {one.device if one.id is None else one.id}, step {one.step}: {one.reason}")
+    if found.fleet is not None:
+        _show_fleet(console, found.fleet)
+
+
+def _show_fleet(console: Console, told: Translation) -> None:
+    """What was assumed where the fleet leaves something out."""
+    for one in told.assumptions:
+        console.print(f"{one.count} without {one.field}: assumed {one.assumed}")
+    left_out = told.links_left_out
+    console.print(f"links left out: {left_out.across_groups} between groups, {left_out.unwilling} of unwilling devices")
+    known = told.similarity
+    console.print(f"similarity of links: {known.measured} measured, {known.assumed} assumed to be {known.value:.3g}")

@@ -20,7 +20,7 @@ ServiceError (a FedsiftError)
 └── DiskLowError 507            the store's disk is almost full
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import ClassVar
 
@@ -190,11 +190,14 @@ class InfeasibleError(ServiceError):
     name = "infeasible"
     title = "No plan exists"
 
-    def __init__(self, detail: str, obstacles: Sequence[Obstacle]) -> None:
+    def __init__(
+        self,
+        detail: str,
+        obstacles: Sequence[Obstacle],
+        describe: Callable[[Obstacle], DeviceReason] = DeviceReason.of,
+    ) -> None:
         super().__init__(detail)
-        self.devices = [
-            DeviceReason(device=one.device, step=one.step, reason=one.reason) for one in obstacles[:ERROR_LIMIT]
-        ]
+        self.devices = [describe(one) for one in obstacles[:ERROR_LIMIT]]
         self.count = len(obstacles)
 
     def problem(self) -> Problem:

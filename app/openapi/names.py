@@ -37,7 +37,7 @@ _CHOICES = {
     ("state", "round"): "EventName",
     ("digits", "mnist", "fashion-mnist"): "DataSetName",
     ("softmax", "mlp", "cnn"): "ModelName",
-    ("GeneratorSource", "NetworkSource", "PlanSource", "RunSource"): "Source",
+    ("GeneratorSource", "NetworkSource", "FleetSource", "PlanSource", "RunSource"): "Source",
 }
 _KEPT_BESIDE_A_REFERENCE = ("description", "default")
 # What stands under these is data: nothing in it is a schema.

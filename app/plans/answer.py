@@ -8,7 +8,10 @@ from app.http.problems import ERROR_LIMIT
 from app.plans.diagnosis import Diagnosis
 from app.plans.planning import PlanResult
 from app.wire.base import AnswerModel, Optional, given
+from app.wire.fleet import Translation
+from app.wire.ids import DeviceIds, describe
 from app.wire.problem import DeviceReason
+from app.wire.translated import DerivedNetwork
 from sampler import Pick
 from solver import StepPlan
 
@@ -125,6 +128,9 @@ class PlanSummary(AnswerModel):
     """What a plan, or a period of one, comes to; means and worst values are over its steps."""
 
     sampled: list[int] = Field(description="In the order of choice.")
+    sampled_ids: Optional[list[str]] = Field(None, description="Their ids, if devices have ids.")
+    device_ids: Optional[list[str]] = Field(None, description="The id of each device by its number, likewise.")
+    fleet: Optional[Translation] = Field(None, description="How the fleet was translated, if it was one.")
     scores: list[float] = Field(
         description="The sampler's, in the order of `sampled`; empty where it chose nothing: for a fixed set, and in a "
         "run's later periods."
@@ -184,6 +190,9 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
     plan, choice = result.plan, result.choice
     return {
         "sampled": plan.sampled.tolist(),
+        "sampled_ids": result.ids and result.ids.named(plan.sampled.tolist()),
+        "device_ids": result.ids and list(result.ids.names),
+        "fleet": result.fleet,
         "scores": [] if choice is None else choice.scores.tolist(),
         "trace": None if choice is None else [PickOut.from_domain(pick) for pick in choice.trace] or None,
         "sampler_status": _sampler_status(result),
@@ -297,11 +306,13 @@ class DeviceGroup(AnswerModel):
 
     count: int
     devices: list[int]
+    ids: Optional[list[str]] = Field(None, description="Their ids, if devices have ids.")
 
     @classmethod
-    def of(cls, devices: list[int]) -> "DeviceGroup":
+    def of(cls, devices: list[int], ids: DeviceIds | None) -> "DeviceGroup":
         """Counts all, lists the first few."""
-        return cls(count=len(devices), devices=devices[:ERROR_LIMIT])
+        first = devices[:ERROR_LIMIT]
+        return cls(count=len(devices), devices=first, **given(ids=ids and ids.named(first)))
 
 
 class Connectivity(AnswerModel):
@@ -332,11 +343,15 @@ class DiagnosisOut(AnswerModel):
     obstacles: list[DeviceReason] = Field(description="Why the first ineligible devices are so.")
     connectivity: Connectivity
     tight: TightBudgets
+    device_ids: Optional[list[str]] = Field(None, description="The id of each device by its number, if it has one.")
+    fleet: Optional[Translation] = Field(None, description="How the fleet was translated, if it was one.")
+    network: Optional[DerivedNetwork] = Field(None, description="The network that the fleet was translated into.")
 
     @classmethod
     def from_domain(cls, found: Diagnosis) -> "DiagnosisOut":
         """The diagnosis, its lists capped."""
-        reasons = [DeviceReason(device=o.device, step=o.step, reason=o.reason) for o in found.obstacles[:ERROR_LIMIT]]
+        ids = found.ids
+        reasons = [describe(ids)(one) for one in found.obstacles[:ERROR_LIMIT]]
         return cls(
             kind="diagnosis",
             feasible=found.feasible,
@@ -348,11 +363,16 @@ class DiagnosisOut(AnswerModel):
             connectivity=Connectivity(
                 components=found.components,
                 largest_component=found.largest_component,
-                isolated=DeviceGroup.of(found.isolated),
+                isolated=DeviceGroup.of(found.isolated, ids),
             ),
             tight=TightBudgets(
-                processing=DeviceGroup.of(found.tight_processing),
-                receiving=DeviceGroup.of(found.tight_receiving),
-                transmitting=DeviceGroup.of(found.tight_transmitting),
+                processing=DeviceGroup.of(found.tight_processing, ids),
+                receiving=DeviceGroup.of(found.tight_receiving, ids),
+                transmitting=DeviceGroup.of(found.tight_transmitting, ids),
+            ),
+            **given(
+                device_ids=ids and list(ids.names),
+                fleet=found.fleet,
+                network=None if found.fleet is None else DerivedNetwork.from_domain(found.network),
             ),
         )

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.plans.planning import PlanQuery, check_choice, sampling_memory
-from solver import Obstacle, eligible_devices, obstacles
+from app.wire.fleet import Translation
+from app.wire.ids import DeviceIds
+from solver import Network, Obstacle, eligible_devices, obstacles
 
 __all__ = ["TIGHT", "Diagnosis", "diagnose"]
 
@@ -28,6 +30,9 @@ class Diagnosis:
     tight_processing: list[int]
     tight_receiving: list[int]
     tight_transmitting: list[int]
+    network: Network
+    ids: DeviceIds | None = None
+    fleet: Translation | None = None
 
 
 def diagnose(query: PlanQuery) -> Diagnosis:
@@ -71,4 +76,7 @@ def _findings(query: PlanQuery) -> Diagnosis:
         tight_processing=np.flatnonzero(able & (headroom < TIGHT * devices.processing_cost * devices.data)).tolist(),
         tight_receiving=np.flatnonzero(able & (devices.receive_capacity < TIGHT * devices.data)).tolist(),
         tight_transmitting=np.flatnonzero(sends & cannot_pay).tolist(),
+        network=network,
+        ids=query.ids,
+        fleet=query.fleet,
     )

@@ -11,6 +11,8 @@ from app.http.problems import InfeasibleError, InvalidRequestError
 from app.wire import estimate
 from app.wire.budget import charge, reserved
 from app.wire.effort import Deadline
+from app.wire.fleet import Translation
+from app.wire.ids import DeviceIds, describe
 from sampler import (
     SERVED_OBJECTIVES,
     Pick,
@@ -77,6 +79,8 @@ class PlanQuery:
     asked_for_time_limit: bool
     dense: bool
     max_reference_links: int
+    ids: DeviceIds | None = None
+    fleet: Translation | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,8 @@ class PlanResult:
     state: HorizonState
     seconds: dict[str, float]
     choice: Choice | None = None
+    ids: DeviceIds | None = None
+    fleet: Translation | None = None
 
 
 def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
@@ -123,7 +129,7 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
     solved = perf_counter()
     choice = replace(choice, set_bound=_bound(query, last, deadline))
     seconds = {"sample": chosen - begin, **result.seconds, "bound": perf_counter() - solved}
-    return PlanResult(result.plan, result.state, seconds, choice)
+    return replace(result, seconds=seconds, choice=choice)
 
 
 def check_choice(query: PlanQuery) -> None:
@@ -136,7 +142,7 @@ def check_choice(query: PlanQuery) -> None:
         InvalidRequestError: callers are not offered this sampler, or `sampled` names a device that is not eligible.
     """
     if query.sampled is not None:
-        _check_eligible(query.sampled, query.eligible)
+        _check_eligible(query, query.sampled)
     try:
         find_sampler(query.sampler, served=True)
     except UnknownSamplerError as error:
@@ -162,10 +168,11 @@ def choose(query: PlanQuery, deadline: Deadline) -> Choice:
     return choice
 
 
-def _check_eligible(sampled: NDArray[np.int64], eligible: NDArray[np.int64] | None) -> None:
-    strangers = [] if eligible is None else np.setdiff1d(sampled, eligible).tolist()
+def _check_eligible(query: PlanQuery, sampled: NDArray[np.int64]) -> None:
+    strangers = [] if query.eligible is None else np.setdiff1d(sampled, query.eligible).tolist()
     if strangers:
-        raise InvalidRequestError.at("/sampled", f"names device {strangers[0]}, which is not in `eligible`")
+        name = strangers[0] if query.ids is None else query.ids.names[strangers[0]]
+        raise InvalidRequestError.at("/sampled", f"names device {name}, which is not in `eligible`")
 
 
 def sampling_memory(query: PlanQuery) -> AbstractContextManager[None]:
@@ -213,7 +220,7 @@ def _problem(query: PlanQuery, effort: Effort) -> SamplingProblem:
     except TooFewDevicesError as error:
         relevant = tuple(o for o in error.obstacles if allowed is None or allowed[o.device])
         detail = f"{error.asked} devices are to be sampled, {error.eligible} can be"
-        raise InfeasibleError(detail, relevant) from error
+        raise InfeasibleError(detail, relevant, describe(query.ids)) from error
 
 
 def solve_period(query: PlanQuery, state: HorizonState, gradient: GradientModel, last: int) -> PlanResult:
@@ -240,7 +247,9 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
         period = _advance(query, state, norms, deadline)
     deadline.check()
     if period.obstacles:
-        raise InfeasibleError("sampled devices cannot process the data they hold", period.obstacles)
+        raise InfeasibleError(
+            "sampled devices cannot process the data they hold", period.obstacles, describe(query.ids)
+        )
     n_transfers = sum(step.source.size for step in period.steps)
     charge(estimate.transfers(n_transfers), f"an answer of {n_transfers} transfers")
     seconds = perf_counter() - begin
@@ -258,7 +267,7 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
         planning=query.planning,
         horizon_bound=period.bound,
     )
-    return PlanResult(plan, period.state, {"solve": seconds})
+    return PlanResult(plan, period.state, {"solve": seconds}, ids=query.ids, fleet=query.fleet)
 
 
 def _charge_steps(query: PlanQuery, steps: int) -> None:

@@ -12,6 +12,8 @@ from app.settings import Settings
 from app.wire.base import Indices, Measure, Optional, RequestModel
 from app.wire.budget import charge
 from app.wire.estimate import changed_networks, transfers
+from app.wire.fleet import FleetIn, Translated
+from app.wire.ids import DeviceId
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
@@ -144,6 +146,9 @@ class PlanParameters(RequestModel):
     explain: Optional[Indices] = Field(
         None, description="Devices whose gain each pick of `trace` tells, beside that of the device picked."
     )
+    sampled_ids: Optional[list[DeviceId]] = Field(None, description="`sampled` by ids.")
+    eligible_ids: Optional[list[DeviceId]] = Field(None, description="`eligible` by ids.")
+    explain_ids: Optional[list[DeviceId]] = Field(None, description="`explain` by ids.")
     explain_all: Annotated[bool, Field(description="`explain` for every device.")] = False
     solver: Literal["fast", "cvxpy"] = "fast"
     transfer: Annotated[
@@ -164,13 +169,25 @@ class PlanParameters(RequestModel):
         None, description="Seconds to read the request, sample and solve in."
     )
 
-    def query(self, network: Network, settings: Settings, *, stored: bool = False) -> PlanQuery:
-        """What is to be planned for this network. What is `stored` was accepted before, perhaps with other limits."""
+    def query(self, network: Network, settings: Settings) -> PlanQuery:
+        """What is to be planned for this network."""
+        return self.query_of(Translated(network), settings)
+
+    def query_of(self, given: Translated, settings: Settings, *, stored: bool = False) -> PlanQuery:
+        """What is to be planned for this network, whose devices may have ids.
+
+        What is `stored` was accepted before, perhaps with other limits.
+        """
         if self.time_limit is not None and self.time_limit > settings.max_time_limit and not stored:
             raise InvalidRequestError.at(
                 "/time_limit", f"must be at most {settings.max_time_limit:g} (FEDSIFT_MAX_TIME_LIMIT)"
             )
+        network = given.network
         self._keep_limits(len(network), settings)
+        sampled = self._devices("sampled", given)
+        if sampled is not None and sampled.size != self.sample_size:
+            name = "sampled" if self.sampled_ids is None else "sampled_ids"
+            raise InvalidRequestError.at(f"/{name}", f"must name sample_size = {self.sample_size} devices")
         charge(changed_networks(len(network), len(self.schedule)), f"a schedule of {len(self.schedule)} changes")
         check_steps(self.schedule, "/schedule")
         changes = [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(self.schedule)]
@@ -184,9 +201,9 @@ class PlanParameters(RequestModel):
             gradient=self.gradient.to_domain(),
             gradient_noise=self.gradient_noise,
             sampler=self.sampler,
-            sampled=None if self.sampled is None else _devices(self.sampled, "/sampled", len(network)),
-            eligible=None if self.eligible is None else _devices(self.eligible, "/eligible", len(network)),
-            explained=self._explained(len(network)),
+            sampled=sampled,
+            eligible=self._devices("eligible", given),
+            explained=self._explained(given),
             solver=self.solver,
             transfer=self.transfer,
             weights=self.weights.to_domain(),
@@ -196,16 +213,29 @@ class PlanParameters(RequestModel):
             asked_for_time_limit=self.time_limit is not None,
             dense=self.output == "matrix",
             max_reference_links=settings.max_reference_links,
+            ids=given.ids,
+            fleet=given.fleet,
         )
 
-    def _explained(self, n_devices: int) -> NDArray[np.int64]:
-        if self.explain_all and self.explain is not None:
+    def _devices(self, name: str, given: Translated) -> NDArray[np.int64] | None:
+        """The devices that the field `name` has as numbers, or the field `name`_ids as ids."""
+        numbers, ids = getattr(self, name), getattr(self, f"{name}_ids")
+        if numbers is not None and ids is not None:
+            raise InvalidRequestError.at(f"/{name}_ids", f"`{name}` names devices too: give one of the two")
+        if ids is None:
+            return None if numbers is None else _distinct(indices(numbers, f"/{name}", len(given.network)), f"/{name}")
+        if given.ids is None:
+            raise InvalidRequestError.at(f"/{name}_ids", "needs devices with ids: a fleet, or `devices.id`")
+        return _distinct(given.ids.numbered(ids, f"/{name}_ids"), f"/{name}_ids")
+
+    def _explained(self, given: Translated) -> NDArray[np.int64]:
+        asked = self._devices("explain", given)
+        if self.explain_all and asked is not None:
             raise InvalidRequestError.at(
                 "/explain", "names devices, and `explain_all` asks for all: give one of the two"
             )
-        asked = np.arange(n_devices if self.explain_all else 0)
-        if self.explain is not None:
-            asked = _devices(self.explain, "/explain", n_devices)
+        if asked is None:
+            asked = np.arange(len(given.network) if self.explain_all else 0)
         gains = asked.size * self.sample_size
         if gains > _MOST_GAINS:
             size = f"{asked.size} devices in {self.sample_size} picks are {gains} gains"
@@ -223,12 +253,9 @@ class PlanParameters(RequestModel):
             raise InvalidRequestError.at("/solver", reference.MISSING)
         if self.planning == "horizon" and (self.transfer != "send_once" or self.solver != "fast"):
             raise InvalidRequestError.at("/planning", "horizon needs transfer send_once and solver fast")
-        if self.sampled is not None and len(self.sampled) != self.sample_size:
-            raise InvalidRequestError.at("/sampled", f"must name sample_size = {self.sample_size} devices")
 
 
-def _devices(values: Indices, pointer: str, n_devices: int) -> NDArray[np.int64]:
-    devices = indices(values, pointer, n_devices)
+def _distinct(devices: NDArray[np.int64], pointer: str) -> NDArray[np.int64]:
     if len(np.unique(devices)) != devices.size:
         raise InvalidRequestError.at(pointer, "names a device twice")
     return devices
@@ -239,11 +266,21 @@ class RunRequest(PlanParameters):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
-    network: NetworkIn
+    network: Optional[NetworkIn] = Field(None, description="In the paper's quantities. This, or `fleet`.")
+    fleet: Optional[FleetIn] = Field(None, description="In physical units. This, or `network`.")
 
     def to_domain(self, settings: Settings, *, stored: bool = False) -> PlanQuery:
         """What is to be planned."""
-        return self.query(self.network.to_domain(), settings, stored=stored)
+        return self.query_of(self._given(), settings, stored=stored)
+
+    def _given(self) -> Translated:
+        if self.fleet is not None and self.network is not None:
+            raise InvalidRequestError.at("/fleet", "give `network` or `fleet`, not both")
+        if self.fleet is not None:
+            return self.fleet.to_domain()
+        if self.network is None:
+            raise InvalidRequestError.at("/network", "is missing: give `network` or `fleet`")
+        return Translated(self.network.to_domain(), self.network.devices.ids("/network/devices"))
 
 
 class PlanRequest(RunRequest):

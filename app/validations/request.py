@@ -7,11 +7,13 @@ from pydantic import ConfigDict, Field, StringConstraints
 from app.http.problems import InvalidRequestError
 from app.plans.request import ChangeIn
 from app.wire.base import Optional, RequestModel
+from app.wire.fleet import FleetIn
 from app.wire.network import NetworkIn
 from fedl_sim.contract import GIVEN_PLAN
 from sampler import UnknownSchemeError, find_scheme
 
 __all__ = [
+    "FleetSource",
     "GeneratorSource",
     "NetworkSource",
     "PlanSource",
@@ -52,6 +54,14 @@ class NetworkSource(RequestModel):
     schedule: Annotated[list[ChangeIn], Field(max_length=1000, default_factory=list)]
 
 
+class FleetSource(RequestModel):
+    """This fleet, in physical units; which datapoints its devices hold is drawn for each seed."""
+
+    kind: Literal["fleet"]
+    fleet: FleetIn
+    schedule: Annotated[list[ChangeIn], Field(max_length=1000, default_factory=list)]
+
+
 class PlanSource(RequestModel):
     """The network of a kept plan, and the plan itself as scheme `plan`."""
 
@@ -66,7 +76,7 @@ class RunSource(RequestModel):
     id: Annotated[str, Field(pattern="^run_[0-9a-f]{32}$")]
 
 
-Source = Annotated[GeneratorSource | NetworkSource | PlanSource | RunSource, Field(discriminator="kind")]
+Source = Annotated[GeneratorSource | NetworkSource | FleetSource | PlanSource | RunSource, Field(discriminator="kind")]
 SchemeName = Annotated[str, StringConstraints(pattern=r"^[a-z_-]{1,40}(:[a-z_]{1,40})?(\+[a-z]{1,10})?$")]
 Seed = Annotated[int, Field(ge=0, lt=2**53)]
 

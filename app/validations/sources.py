@@ -1,7 +1,7 @@
 """From the source that a request names to what the simulator trains on: a network, its changes, perhaps a plan.
 
-A source is a generator, a network, a kept plan or a run. A plan, or what a run has planned so far, comes with its
-transfers: the scheme `plan` carries them out as they stand.
+A source is a generator, a network, a fleet, a kept plan or a run. A plan, or what a run has planned so far, comes with
+its transfers: the scheme `plan` carries them out as they stand.
 """
 
 import json
@@ -16,9 +16,18 @@ from app.http.problems import InfeasibleError, InvalidRequestError
 from app.plans.kept import kept_plan
 from app.plans.request import check_steps
 from app.runs.history import planned_so_far
-from app.validations.request import GeneratorSource, NetworkSource, PlanSource, RunSource, ValidationRequest
+from app.validations.request import (
+    FleetSource,
+    GeneratorSource,
+    NetworkSource,
+    PlanSource,
+    RunSource,
+    ValidationRequest,
+)
 from app.wire.budget import charge
 from app.wire.estimate import JsonSize, training_network
+from app.wire.fleet import Translated
+from app.wire.ids import DeviceIds, describe
 from app.wire.pointers import located
 from fedl_sim.contract import (
     GIVEN_PLAN,
@@ -47,6 +56,7 @@ class Material:
     aggregations: int = 10
     aggregation_period: int = 5
     plan: GivenPlan | None = None
+    ids: DeviceIds | None = None
 
     def network(self) -> GeneratorSettings | GivenNetwork:
         """The network as the simulator reads it."""
@@ -75,7 +85,7 @@ def material(service: Service, owner: str, request: ValidationRequest) -> Materi
             SamplingProblem.of(found.source, found.sample_size, horizon=horizon)
         except TooFewDevicesError as error:
             detail = f"{error.asked} devices are to be sampled, {error.eligible} can be"
-            raise InfeasibleError(detail, error.obstacles) from error
+            raise InfeasibleError(detail, error.obstacles, describe(found.ids)) from error
     return found
 
 
@@ -84,14 +94,20 @@ def _resolve(service: Service, owner: str, request: ValidationRequest) -> Materi
     if isinstance(source, GeneratorSource):
         return Material(GeneratorSettings(source.devices, **source.model_dump(exclude={"kind", "devices"})))
     if isinstance(source, NetworkSource):
-        network = source.network.to_domain("/source/network")
-        check_steps(source.schedule, "/source/schedule")
-        changes = [one.to_domain(f"/source/schedule/{i}", network) for i, one in enumerate(source.schedule)]
-        with located({"schedule": "/source/schedule", "devices": "/source/schedule", "links": "/source/schedule"}):
-            return Material(Schedule(network, tuple(changes)))
+        ids = source.network.devices.ids("/source/network/devices")
+        return _of_network(source, Translated(source.network.to_domain("/source/network"), ids))
+    if isinstance(source, FleetSource):
+        return _of_network(source, source.fleet.to_domain("/source/fleet"))
     if isinstance(source, PlanSource):
         return _of_plan(service, owner, source.id)
     return _of_run(service, owner, source)
+
+
+def _of_network(source: NetworkSource | FleetSource, given: Translated) -> Material:
+    check_steps(source.schedule, "/source/schedule")
+    changes = [one.to_domain(f"/source/schedule/{i}", given.network) for i, one in enumerate(source.schedule)]
+    with located({"schedule": "/source/schedule", "devices": "/source/schedule", "links": "/source/schedule"}):
+        return Material(Schedule(given.network, tuple(changes)), ids=given.ids)
 
 
 def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
@@ -101,7 +117,7 @@ def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
     query, answer = found
     period = query.aggregation_period
     aggregations = max(1, math.ceil(query.horizon / period))
-    return Material(query.schedule, query.sample_size, aggregations, period, _script([_loaded(answer)]))
+    return Material(query.schedule, query.sample_size, aggregations, period, _script([_loaded(answer)]), query.ids)
 
 
 def _of_run(service: Service, owner: str, source: RunSource) -> Material:
@@ -111,7 +127,7 @@ def _of_run(service: Service, owner: str, source: RunSource) -> Material:
     query, periods = found
     answers = [_loaded(period) for period in periods]
     plan = _script(answers)
-    return Material(query.schedule, query.sample_size, len(answers), query.aggregation_period, plan)
+    return Material(query.schedule, query.sample_size, len(answers), query.aggregation_period, plan, query.ids)
 
 
 def _loaded(answer: bytes) -> dict[str, Any]:

@@ -5,7 +5,7 @@ number out of range) is left to pydantic, which accepts it or says what is wrong
 Memory is charged before anything is parsed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,8 +13,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from app.http.problems import MalformedError
+from app.wire import estimate
 from app.wire.budget import charge, reserved
 from app.wire.estimate import JsonSize, columns_and_objects
+from app.wire.fleet_tables import DeviceTable, LinkTable, RowError
 from app.wire.pointers import refusal
 from solver.network import DEVICE_COLUMNS
 
@@ -60,6 +62,8 @@ def read_model(model: type[M], body: bytes) -> M:
         with reserved(size.as_arrays(), f"reading JSON of {size.values} values"):
             content = _content(body, size.values)
         return model.model_validate(content)
+    except RowError as error:
+        raise refusal(error.cause, model) from None
     except (_OddError, ValidationError):
         return read_plainly(model, body)
 
@@ -94,6 +98,8 @@ def _content(body: bytes, n_values: int) -> dict[str, Any]:
         raise _OddError
     try:
         root = _items(simdjson.Parser().parse(body))
+        if "fleet" in root:
+            return _with_fleet(root, n_values)
         network = _items(root.pop("network"))
         devices, topology = _items(network.pop("devices")), _items(network.pop("topology"))
         columns = _TOPOLOGIES[topology["kind"]]
@@ -110,6 +116,42 @@ def _content(body: bytes, n_values: int) -> dict[str, Any]:
     if odd:
         raise _OddError
     return content
+
+
+def _with_fleet(root: dict[str, Any], n_values: int) -> dict[str, Any]:
+    """The content of a body with a fleet. Its devices and links are checked by pydantic, some at a time."""
+    fleet = _items(root.pop("fleet"))
+    devices, links = _Rows(fleet.pop("devices")), _Rows(fleet.pop("links"))
+    if not len(devices):
+        raise _OddError
+    tables = estimate.fleet(len(devices), len(links), n_values)
+    charge(tables, f"a fleet of {len(devices)} devices and {len(links)} links")
+    made = {"devices": DeviceTable.of(devices), "links": LinkTable.of(links)}
+    charge(columns_and_objects(0, n_values - devices.values - links.values), f"JSON of {n_values} values")
+    content: dict[str, Any] = _plain({**root, "fleet": fleet})
+    content["fleet"] |= made
+    return content
+
+
+class _Rows:
+    """A list of objects, made one after the other; `values` counts those in them."""
+
+    def __init__(self, rows: Any) -> None:
+        if not isinstance(rows, simdjson.Array):
+            raise _OddError
+        self._rows = rows
+        self.values = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        for row in self._rows:
+            if not isinstance(row, simdjson.Object):
+                raise _OddError
+            made = row.as_dict()
+            self.values += len(made) + sum(len(one) for one in made.values() if isinstance(one, dict))
+            yield made
 
 
 def _items(value: Any) -> dict[str, Any]:

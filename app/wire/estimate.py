@@ -13,7 +13,10 @@ __all__ = [
     "changed_networks",
     "columns_and_objects",
     "dense_matrices",
+    "device_ids",
+    "fleet",
     "imported_text",
+    "label_matrix",
     "network",
     "offloading",
     "sampling",
@@ -34,6 +37,11 @@ _FIELD = 350
 # Sorting links makes new columns beside the old ones, and a key (measured: 51 to 128 for a link).
 _LINK = 130
 _DEVICE = 100
+# A fleet's tables: eleven columns and an id of a device, six columns of a link, twice while they are joined; a label
+# count has a device, a class and a number (calculated).
+_FLEET_DEVICE, _FLEET_LINK, _FLEET_COUNT = 600, 120, 60
+# Two dictionaries and two lists refer to an id, and an answer has it as text (calculated).
+_ID = 400
 # Masks of a dense matrix while its links are found, and copies of three matrices that were lists (calculated).
 _DENSE_CELL = 40
 # What samplers keep for a device and a link: objectives hold bounds and sums by device, `surrogate` a plan, `gcn_rank`
@@ -114,6 +122,21 @@ def archive_entries(count: int) -> int:
 def network(n_devices: int, n_links: int, n_cells: int = 0) -> int:
     """A validated network beside the columns, or the matrices of so many cells, that it is made of."""
     return _DEVICE * n_devices + _LINK * n_links + _DENSE_CELL * n_cells
+
+
+def fleet(n_devices: int, n_links: int, n_counts: int) -> int:
+    """The tables of a fleet, with so many label counts."""
+    return _FLEET_DEVICE * n_devices + _FLEET_LINK * n_links + _FLEET_COUNT * n_counts
+
+
+def device_ids(count: int) -> int:
+    """The ids of devices by number, the numbers by id, and all of them in an answer."""
+    return _ID * count
+
+
+def label_matrix(n_devices: int, n_classes: int) -> int:
+    """A row of label counts for each device: as it is filled, and validated copies."""
+    return 3 * 8 * n_devices * n_classes
 
 
 def changed_networks(n_devices: int, changes: int) -> int:

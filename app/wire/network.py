@@ -22,6 +22,7 @@ from app.wire.base import (
 )
 from app.wire.budget import charge
 from app.wire.estimate import network
+from app.wire.ids import DeviceId, DeviceIds
 from app.wire.pointers import Faults, located
 from app.wire.problem import ErrorItem
 from solver import Devices, Links, Network
@@ -109,6 +110,7 @@ class LabelNoise(RequestModel):
 class DeviceColumns(RequestModel):
     """One entry per device in every column."""
 
+    id: Optional[list[DeviceId]] = Field(None, description="Names for the devices; answers then have them too.")
     data: Annotated[Measures, Field(min_length=1, description="Datapoints held.")]
     processing_capacity: Annotated[Measures, Field(description="In the units of processing_cost × datapoints.")]
     processing_cost: Annotated[Measures, Field(description="Per datapoint.")]
@@ -136,6 +138,14 @@ class DeviceColumns(RequestModel):
         faults.check()
         with located({"devices": pointer}):
             return Devices(**columns, label_counts=counts, label_epsilon=self._epsilon(pointer))
+
+    def ids(self, pointer: str) -> DeviceIds | None:
+        """The ids, if there are any."""
+        if self.id is None:
+            return None
+        if len(self.id) != len(self.data):
+            raise InvalidRequestError.at(f"{pointer}/id", f"must have {len(self.data)} entries, has {len(self.id)}")
+        return DeviceIds.of(self.id, f"{pointer}/id/*")
 
     def _epsilon(self, pointer: str) -> float | None:
         if self.label_noise is not None and self.label_counts is None:

@@ -16,7 +16,7 @@ __all__ = ["Faults", "located", "refusal", "unknown"]
 # More errors than this are only counted: listing them would take longer than reading the request.
 _LISTABLE = 1000
 # Fields that are unions, with the tags that pydantic puts into the locations of errors.
-_UNIONS = {"topology": ("links", "matrix"), "source": ("network", "generator", "plan", "run")}
+_UNIONS = {"topology": ("links", "matrix"), "source": ("network", "fleet", "generator", "plan", "run")}
 # So much is repeated of a name that the caller made up.
 _NAME_LENGTH = 64
 
@@ -104,7 +104,7 @@ def _fields(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
             place = get_args(place)[0]
         else:  # a union; the part is the tag of the member
             place = next(one for one in get_args(place) if part in get_args(one.model_fields["kind"].annotation))
-    return list(place.model_fields)
+    return [field.alias or name for name, field in place.model_fields.items()]
 
 
 def _pointer(loc: tuple[int | str, ...]) -> str:

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from app.wire.base import AnswerModel, Optional
+from solver import Obstacle
 
 __all__ = ["DeviceReason", "ErrorItem", "Problem"]
 
@@ -22,8 +23,14 @@ class DeviceReason(AnswerModel):
     """Why a device cannot be sampled, and from which step on."""
 
     device: int
+    id: Optional[str] = Field(None, description="If devices have ids.")
     step: int
     reason: str
+
+    @classmethod
+    def of(cls, obstacle: Obstacle) -> "DeviceReason":
+        """The reason in the domain's words."""
+        return cls(device=obstacle.device, step=obstacle.step, reason=obstacle.reason)
 
 
 class Problem(AnswerModel):

@@ -170,6 +170,23 @@ def test_an_infeasible_network_is_refused_with_the_devices(c: httpx.Client) -> N
     assert answer.json()["device_count"] == 12
 
 
+def test_a_given_fleet(c: httpx.Client) -> None:
+    rows = [{"id": f"cam-{i}", "datapoints": 20 + i, "samples_per_second": 50} for i in range(6)]
+    links = [{"from": f"cam-{i}", "to": "cam-0", "mbps": 2.0, "similarity": 0.2} for i in range(1, 6)]
+    fleet = {"step_seconds": 60, "datapoint_bytes": 64, "devices": rows, "links": links}
+    request = {"schemes": ["ours-offload"], "seeds": [0], "sample_size": 1}
+    found = wait(c, submit(c, source={"kind": "fleet", "fleet": fleet}, **request))
+    assert found["schemes"][0]["moved"] > 0
+    links[1]["to"] = "cam-9"
+    answer = c.post("/v1/validations", json={**SMALL, "source": {"kind": "fleet", "fleet": fleet}})
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"pointer": "/source/fleet/links/1/to", "detail": "is the id of no device"}]
+    unwilling = {**fleet, "devices": [{**row, "may_train": False} for row in rows], "links": []}
+    answer = c.post("/v1/validations", json={**SMALL, "source": {"kind": "fleet", "fleet": unwilling}})
+    first = {"device": 0, "id": "cam-0", "step": 1, "reason": "may not train"}
+    assert answer.json()["devices"][0] == first
+
+
 @pytest.mark.parametrize("output", ["links", "matrix"])
 def test_a_kept_plan_is_shown_validated_and_forgotten(c: httpx.Client, output: str) -> None:
     request = random_request(5, 14, sample_size=3, horizon=6, aggregation_period=2, output=output)

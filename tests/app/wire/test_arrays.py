@@ -56,6 +56,7 @@ BODY = json.dumps(REQUEST)
 def test_networks_arrive_as_arrays_with_the_same_numbers(request_: dict[str, Any]) -> None:
     body = json.dumps(request_).encode()
     network = read_model(PlanRequest, body).network
+    assert network is not None
     for name in ("data", "transmit_budget", "label_counts"):
         assert isinstance(getattr(network.devices, name), np.ndarray)
     assert isinstance(network.topology.similarity, np.ndarray)
