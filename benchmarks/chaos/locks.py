@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.chaos.databases import postgres
 from benchmarks.chaos.exchange import PLAN, ask, asked_all_along, result, submit, validation, wait_for
-from benchmarks.chaos.processes import send
+from benchmarks.chaos.processes import is_alive, send
 from benchmarks.chaos.scenario import Outcome, scenario
 from benchmarks.chaos.site import Service, Site, end, until
 
@@ -59,6 +59,7 @@ def postgres_hangs(site: Site) -> Outcome:
     "sigterm-while-database-locked",
     "SIGTERM while an open transaction locks PostgreSQL, with requests and a validation under way; grace 5 s",
     "the service and its workers have ended within 20 s",
+    forked=True,
 )
 def sigterm_while_locked(site: Site) -> Outcome:
     """Threads that wait for the database must not keep the process."""
@@ -68,7 +69,7 @@ def sigterm_while_locked(site: Site) -> Outcome:
     ):
         running = submit(service, validation(1, aggregations=200))
         until(lambda: result(service, running)["progress"] > 0, 60)
-        family = [service.process.pid, *service.workers()]
+        family = [*service.servers(), *service.workers()]
         with database.locked(), asked_all_along(service, *_ASKED, ("GET", "/v1/runs"), seconds=60):
             time.sleep(2)
             begin = time.monotonic()
@@ -80,7 +81,7 @@ def sigterm_while_locked(site: Site) -> Outcome:
                 service.process.wait()
                 return Outcome(f"still running after {2 * _END_SECONDS:.0f} s", holds=False)
             took = time.monotonic() - begin
-        left = [pid for pid in family[1:] if pid in service.workers()]
+        left = [pid for pid in family if is_alive(pid)]
         return Outcome(f"ended after {took:.0f} s with status {code}", took < _END_SECONDS and not left)
 
 

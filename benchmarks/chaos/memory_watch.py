@@ -7,10 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from benchmarks.chaos.processes import resident
+from benchmarks.chaos.processes import peak, reset_peak, resident
 from benchmarks.chaos.site import Service
 
-__all__ = ["Flatness", "MemoryWatch", "flatness"]
+__all__ = ["Flatness", "Growth", "MemoryWatch", "flatness"]
+
+
+class Growth:
+    """How far the server processes rise above what they have now."""
+
+    def __init__(self, service: Service) -> None:
+        self._rest = {pid: resident(pid) for pid in service.servers()}
+        for pid in self._rest:
+            reset_peak(pid)
+
+    def most(self) -> float:
+        """The most that any one of them rose by, in MB."""
+        return max(0.0, *(peak(pid) - rest for pid, rest in self._rest.items()))
 
 
 @dataclass(frozen=True)

@@ -32,16 +32,22 @@ class Scenario:
     fault: str
     must: str
     run: Callable[[Site], Outcome]
+    processes: int = 1
 
 
 SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(name: str, fault: str, must: str) -> Callable[[Callable[[Site], Outcome]], Callable[[Site], Outcome]]:
-    """Enter a function into the list of scenarios."""
+def scenario(
+    name: str, fault: str, must: str, *, forked: bool = False
+) -> Callable[[Callable[[Site], Outcome]], Callable[[Site], Outcome]]:
+    """Enter a function into the list of scenarios; with `forked` once more with two server processes."""
 
     def enter(run: Callable[[Site], Outcome]) -> Callable[[Site], Outcome]:
         SCENARIOS[name] = Scenario(name, fault, must, run)
+        if forked:
+            again = f"{name}-forked"
+            SCENARIOS[again] = Scenario(again, f"{fault}; two server processes", must, run, processes=2)
         return run
 
     return enter
@@ -52,7 +58,7 @@ def run_scenario(chosen: Scenario, code: Path) -> dict[str, Any]:
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="chaos-", ignore_cleanup_errors=True) as folder:
         try:
-            outcome = chosen.run(Site(code, Path(folder)))
+            outcome = chosen.run(Site(code, Path(folder), processes=chosen.processes))
         except NotRunError as error:
             outcome = Outcome(f"not run: {error}", None)
         except Exception as error:  # the others are to run all the same

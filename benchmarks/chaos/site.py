@@ -52,6 +52,11 @@ class Service:
         """The training processes of its workers."""
         return self._running("fedl_sim.trainer")
 
+    def servers(self) -> list[int]:
+        """`fedsift serve` and the server processes that it forked."""
+        forked = [pid for pid in descendants(self.process.pid) if is_alive(pid) and " serve --port " in command_of(pid)]
+        return [self.process.pid, *forked]
+
     def deaths(self) -> int:
         """How many workers ended so far, by the supervisor's log."""
         return self.log.read_text(errors="replace").count("a worker ended")
@@ -67,6 +72,7 @@ class Site:
     code: Path
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    processes: int = 1
 
     def sqlite(self) -> Sqlite:
         """A database in this folder."""
@@ -115,8 +121,8 @@ class Site:
             yield made
 
     def _variables(self, settings: dict[str, str]) -> dict[str, str]:
-        # One server process: the scenarios measure the process that they start.
-        given = {f"FEDSIFT_{name.upper()}": value for name, value in ({"processes": "1"} | settings).items()}
+        chosen = {"processes": str(self.processes)} | settings
+        given = {f"FEDSIFT_{name.upper()}": value for name, value in chosen.items()}
         return {**os.environ, "PYTHONPATH": f"{self.code}:{self.folder}", **self.environment, **given}
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from benchmarks.chaos.exchange import PLAN, ask
 from benchmarks.chaos.hostile import NPZ, matrix_answer
-from benchmarks.chaos.processes import peak, reset_peak, resident
+from benchmarks.chaos.memory_watch import Growth
 from benchmarks.chaos.raw_socket import connect, is_closed, send_until_closed
 from benchmarks.chaos.scenario import Outcome, scenario
 from benchmarks.chaos.site import Service, Site, until
@@ -61,6 +61,7 @@ def slow_bodies(site: Site) -> Outcome:
     "headers-without-end",
     "300 MB of header lines in one request",
     "the connection is closed within 1 MB",
+    forked=True,
 )
 def many_headers(site: Site) -> Outcome:
     """No answer is worth so many headers."""
@@ -80,16 +81,15 @@ def endless_header(site: Site) -> Outcome:
 
 def _endless(site: Site, start: bytes, piece: bytes, most: int) -> Outcome:
     with site.service(site.sqlite().url) as service:
-        rest = resident(service.process.pid)
-        reset_peak(service.process.pid)
+        growth = Growth(service)
         with connect(service, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n" + start) as client:
             begin = time.monotonic()
             sent = send_until_closed(client, piece, most_bytes=most, seconds=20)
             seconds = time.monotonic() - begin
             closed = until(lambda: is_closed(client), 2)
-        more = peak(service.process.pid) - rest
+        more = growth.most()
         alive, took = ask(service, "GET", "/healthz", seconds=60)
-    words = f"{sent / 1e6:.1f} MB taken in {seconds:.0f} s, {max(more, 0):.0f} MB more memory"
+    words = f"{sent / 1e6:.1f} MB taken in {seconds:.0f} s, {more:.0f} MB more memory"
     words += ", closed" if closed else ", not closed"
     if took > 2:
         words += f"; health afterwards {alive or 'no answer'} in {took:.0f} s"
@@ -131,23 +131,23 @@ def idle_connections(site: Site) -> Outcome:
     "unread-answers",
     "30 clients ask for a large kept plan and do not read the answer",
     "at most 400 MB above rest; a plan is made meanwhile; the clients are dropped within a minute",
+    forked=True,
 )
 def unread_answers(site: Site) -> Outcome:
     """An answer that is not read must not be kept in memory."""
     with site.service(site.sqlite().url) as service, ExitStack() as stack:
         plan_id, size = _large_plan(service)
         time.sleep(1)
-        rest = resident(service.process.pid)
-        reset_peak(service.process.pid)
+        growth = Growth(service)
         request = f"GET /v1/plans/{plan_id} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
         for _ in range(30):
             stack.enter_context(connect(service, request))
         time.sleep(10)
         words, planned = _plan(service)
-        more = peak(service.process.pid) - rest
+        more = growth.most()
         gone = until(lambda: _established(service.port) <= 1, _MOST_WAIT, look=1)
     dropped = "dropped" if gone else "not dropped within a minute"
-    measured = f"answers of {size / 1e6:.0f} MB: {max(more, 0):,.0f} MB more; {words}; clients {dropped}"
+    measured = f"answers of {size / 1e6:.0f} MB: {more:,.0f} MB more; {words}; clients {dropped}"
     return Outcome(measured, more <= 400 and planned and gone)
 
 
