@@ -48,6 +48,15 @@ class ServerProcess:
         """The most resident memory of each process so far, added up, where /proc tells."""
         return self._memory("status", "VmHWM:")
 
+    def processor_seconds(self) -> float | None:
+        """Processor time of all processes so far, where /proc tells."""
+        if not Path("/proc/self/stat").exists():
+            return None
+        texts = [Path(f"/proc/{pid}/stat").read_text(encoding="utf-8") for pid in _family(self.process.pid)]
+        # After the name, which may hold blanks: the state, ten numbers, then user and system time in ticks.
+        fields = [text.rpartition(")")[2].split() for text in texts]
+        return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
+
     def reset_peak(self) -> None:
         """Begin a new measurement of the peak, where /proc allows it."""
         for pid in _family(self.process.pid):

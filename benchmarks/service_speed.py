@@ -3,10 +3,11 @@
 Correctness first: an answer of each size is compared with the plan made in this process. Then, for each size, the
 time of the bare sampler and solver in this process, of an empty endpoint that is sent the same body, and of the
 service, with 1 and with 32 clients on loopback. `overhead_ratio` is the service's median with this many clients over
-the bare time. `scaling` has the throughput of 8 clients over that of one, the median of several rounds. `front` has the
-throughput behind our limits on connections over that behind uvicorn's own protocol, for one process each. `ready_s` is
-from process start to a ready `/readyz`, `rest_mb` the memory of all processes then, `rss_mb` the same at the end; what
-processes share counts once. The last line is one JSON object.
+the bare time. `scaling` has the throughput of 8 clients over that of one, the median of several rounds, with the
+server's processor time for a request and the cores that it used in both: where 8 clients do not bring it to use all
+cores, others had them. `front` has the throughput behind our limits on connections over that behind uvicorn's own
+protocol, for one process each. `ready_s` is from process start to a ready `/readyz`, `rest_mb` the memory of all
+processes then, `rss_mb` the same at the end; what processes share counts once. The last line is one JSON object.
 
 Limits: clients and server share the machine's cores; random networks of `solver.instances` (link probability 0.1,
 similarities and costs with four decimals, as a caller would send them); links in and out.
@@ -51,7 +52,7 @@ def main() -> int:
         rest = server.resident_mebibytes()
         with empty_server() as empty:
             cases = [case for n in SIZES for case in _cases(server, empty, n, max(20, 4000 // (n + 10)) // share)]
-        scaling = [_scaling(server, n, max(4 * MANY, 2000 // (n + 10) // share)) for n in SIZES]
+        scaling = [_scaling(server, n, max(4 * MANY, 6000 // (n + 10) // share)) for n in SIZES]
         resident = server.resident_mebibytes()
     with fedsift_server(processes="1") as ours, plain_server() as plain:
         front = [_front(ours, plain, name, request, 400 // share) for name, request in _front_requests()]
@@ -73,21 +74,29 @@ def main() -> int:
 def _scaling(server: ServerProcess, n_devices: int, requests: int) -> dict[str, Any]:
     """Rounds of one client and of many in turn, so that both see the same machine."""
     request = message("/v1/plans", request_body(n_devices))
-    one, many = zip(
-        *(
-            (_throughput(server, request, 1, requests), _throughput(server, request, MANY, requests))
-            for _ in range(ROUNDS)
-        ),
-        strict=True,
-    )
-    ratio = median(b / a for a, b in zip(one, many, strict=True))
-    return {
+    rounds = [(_busy(server, request, 1, requests), _busy(server, request, MANY, requests)) for _ in range(ROUNDS)]
+    one, many = ([pair[i] for pair in rounds] for i in (0, 1))
+    figures: dict[str, Any] = {
         "n_devices": n_devices,
         "clients": MANY,
-        "rps_of_one": round(median(one), 1),
-        "rps": round(median(many), 1),
-        "scaling": round(ratio, 2),
+        "rps_of_one": round(median(rps for rps, _ in one), 1),
+        "rps": round(median(rps for rps, _ in many), 1),
+        "scaling": round(median(b / a for (a, _), (b, _) in rounds), 2),
     }
+    for name, row in (("of_one", one), ("of_many", many)):
+        used = [(seconds, rps) for rps, seconds in row if seconds is not None]
+        if used:
+            figures[f"cpu_ms_{name}"] = round(1000 * median(seconds for seconds, _ in used), 1)
+            figures[f"cores_{name}"] = round(median(seconds * rps for seconds, rps in used), 2)
+    return figures
+
+
+def _busy(server: ServerProcess, request: bytes, clients: int, requests: int) -> tuple[float, float | None]:
+    """Requests a second, and the server's processor time for each."""
+    before = server.processor_seconds()
+    rps = _throughput(server, request, clients, requests)
+    after = server.processor_seconds()
+    return rps, None if before is None or after is None else (after - before) / max(1, requests)
 
 
 def _front_requests() -> list[tuple[str, bytes]]:

@@ -45,9 +45,10 @@ _ID = 400
 # Masks of a dense matrix while its links are found, and copies of three matrices that were lists (calculated).
 _DENSE_CELL = 40
 # What samplers keep for a device and a link: objectives hold bounds and sums by device, `surrogate` a plan, `gcn_rank`
-# a row of features for each link (measured: 450 a device; 600, 1,130 and 1,610 a link).
+# rows of features by device (measured: 450 a device, 790 for `gcn_rank`; 600, 1,130 and for `gcn_rank` 58 a link).
 _SAMPLED_DEVICE, _SAMPLED_LINK = 500, 50
-_SAMPLED_LINK_OF = {"gcn_rank": 1700, "surrogate": 1300, "coverage": 700}
+_SAMPLED_DEVICE_OF = {"gcn_rank": 1000}
+_SAMPLED_LINK_OF = {"gcn_rank": 80, "surrogate": 1300, "coverage": 700}
 # The interior-point method has some thirty columns of the links into the sampled devices, and two S×S matrices.
 _SOLVED_LINK = 300
 _SOLVED_PAIR = 16
@@ -148,7 +149,7 @@ def sampling(sampler: str, n_devices: int, n_links: int) -> int:
     """What a sampler, given as NAME or NAME:OBJECTIVE, keeps while it chooses."""
     name, _, objective = sampler.partition(":")
     link = max(_SAMPLED_LINK, _SAMPLED_LINK_OF.get(name, 0), _SAMPLED_LINK_OF.get(objective, 0))
-    return _SAMPLED_DEVICE * n_devices + link * (n_devices + n_links)
+    return _SAMPLED_DEVICE_OF.get(name, _SAMPLED_DEVICE) * n_devices + link * (n_devices + n_links)
 
 
 def offloading(solver: str, sample_size: int, n_links: int, n_steps: int) -> int:

@@ -128,6 +128,8 @@ class _PooledStanding(Standing):
     def _renew(self, devices: NDArray[np.int64], effort: Effort) -> None:
         """Compute the gains that are stale, in several threads if there are many."""
         stale = devices[self._state.stale[devices]]
+        if len(stale) == 0:
+            return  # a call of compiled code with so many arrays takes longer than most looks at small networks
         parts = np.array_split(stale, THREADS) if len(stale) >= _LEAST_FORTHREADS else [stale]
 
         def work(place: int) -> None:
