@@ -4,17 +4,17 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from app.imports.assembly import Defaults, make_fleet
+from app.imports.assembly import Defaults, Imported, make_fleet
 from app.imports.draft import Source
 from app.imports.formats import FORMATS, read_sources
 from app.imports.tables import read_label_counts
 from solver.errors import InvalidInputError
 
-__all__ = ["import_fleet", "sources_of"]
+__all__ = ["import_fleet", "import_plainly"]
 
 _DEVICE, _LINK = "Of a device without", "Of a link without"
 
@@ -65,10 +65,22 @@ def import_fleet(
             joules_per_megabyte=joules_per_megabyte,
             similarity=similarity,
         )
-        draft = read_sources(sources_of(files), format_name)
+        draft = read_sources(_sources(files), format_name)
         labels = () if label_counts is None else read_label_counts(_source(label_counts))
         imported = make_fleet(draft, defaults, label_counts=labels, symmetric=symmetric)
         _write(imported.fleet, output)
+    _tell(imported)
+
+
+def import_plainly(path: Path) -> dict[str, Any]:
+    """The fleet of one file or folder, with the usual assumptions; they are told on standard error."""
+    with _refusals():
+        imported = make_fleet(read_sources(_sources([path])), Defaults())
+    _tell(imported)
+    return imported.fleet
+
+
+def _tell(imported: Imported) -> None:
     for line in imported.report.lines():
         typer.echo(line, err=True)
 
@@ -86,7 +98,7 @@ def _refusals() -> Iterator[None]:
         raise typer.Exit(2) from error
 
 
-def sources_of(files: list[Path]) -> list[Source]:
+def _sources(files: list[Path]) -> list[Source]:
     """The files' contents; a folder stands for the tables in it."""
     if len(files) == 1 and files[0].is_dir():
         files = [files[0] / "devices.csv", files[0] / "links.csv"]
@@ -97,7 +109,7 @@ def _source(path: Path) -> Source:
     return Source(path.name, path.read_bytes())
 
 
-def _write(fleet: dict[str, object], output: Path | None) -> None:
+def _write(fleet: dict[str, Any], output: Path | None) -> None:
     text = json.dumps(fleet, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if output is None:
         typer.echo(text)

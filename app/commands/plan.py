@@ -9,8 +9,10 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
+from app.commands.import_fleet import import_plainly
 from app.commands.refusals import print_problem
 from app.http.problems import MalformedError, ServiceError
+from app.imports.formats import is_graph
 from app.plans.answer import DiagnosisOut, PlanOut
 from app.plans.diagnosis import diagnose
 from app.plans.planning import PlanQuery, make_plan
@@ -99,11 +101,7 @@ def _from_archive(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, 
 
 
 def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:
-    text = typer.get_binary_stream("stdin").read() if str(path) == "-" else path.read_bytes()
-    try:
-        content = json.loads(text)
-    except ValueError:
-        raise MalformedError("the file is not valid JSON") from None
+    content, text = ({"fleet": import_plainly(path)}, b"") if path.is_dir() else _content(path)
     if isinstance(content, dict):
         if "devices" in content and not {"network", "fleet"} & content.keys():
             content = {"fleet" if isinstance(content["devices"], list) else "network": content}
@@ -112,6 +110,20 @@ def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, boo
         text = json.dumps({**content, **options}).encode()
     request = read_model(PlanRequest, text)
     return request.to_domain(Settings()), request.output, request.dry_run
+
+
+def _content(path: Path) -> tuple[Any, bytes]:
+    """The JSON in the file, and its bytes; a file of another format becomes a fleet first."""
+    text = typer.get_binary_stream("stdin").read() if str(path) == "-" else path.read_bytes()
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    if str(path) != "-" and is_graph(text, content):
+        return {"fleet": import_plainly(path)}, text
+    if content is None:
+        raise MalformedError("the file is not valid JSON")
+    return content, text
 
 
 def _show(answer: PlanOut) -> None:

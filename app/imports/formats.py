@@ -8,7 +8,7 @@ from app.imports import batman, graphml, node_link, olsr, tables
 from app.imports.draft import Draft, Source
 from solver.errors import InvalidInputError
 
-__all__ = ["FORMATS", "read_sources", "recognise"]
+__all__ = ["FORMATS", "is_graph", "read_sources", "recognise"]
 
 FORMATS = ("json", "graphml", "csv", "olsr", "batman")
 
@@ -50,6 +50,20 @@ def recognise(source: Source) -> str:
     if text.startswith(("digraph", "graph")) or "->" in text.partition("\n")[0]:
         return "batman"
     return "olsr" if text.startswith(("Table:", "Dest")) else "csv"
+
+
+def is_graph(content: bytes, document: Any) -> bool:
+    """Whether a file has one of these formats, not a request's, network's or fleet's JSON.
+
+    `document` is its JSON, or None if it is not JSON.
+    """
+    if isinstance(document, Mapping):
+        keys = document.keys()
+        return bool({"nodes", "vis", "batadv"} & keys) or isinstance(document.get("topology"), list)
+    text = content.lstrip()
+    return document is None and (
+        text[:1] not in {b"", b"{", b"["} or _is_lines_of_objects(text.decode("utf-8", "replace"))
+    )
 
 
 def _is_lines_of_objects(text: str) -> bool:

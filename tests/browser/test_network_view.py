@@ -82,17 +82,6 @@ def test_budgets_and_skew_change_the_network_and_a_seed_repeats_it(visit: Visit)
     assert visit.request()["network"]["devices"]["data"] != scarce["data"]
 
 
-def drop(visit: Visit, name: str, content: bytes) -> None:
-    """Drop a file on the page as a person would: a real DataTransfer with the file in it."""
-    visit.page.evaluate(
-        """([name, bytes]) => { const transfer = new DataTransfer();
-        transfer.items.add(new File([new Uint8Array(bytes)], name));
-        for (const kind of ['dragover', 'drop']) document.querySelector('main').dispatchEvent(
-          new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: transfer })); }""",
-        [name, list(content)],
-    )
-
-
 @pytest.mark.parametrize("how", ["chosen", "compressed and dropped"])
 def test_a_network_file_of_arrays_can_be_chosen_or_dropped(visit: Visit, tmp_path: Path, how: str) -> None:
     generator = np.random.default_rng(3)
@@ -107,7 +96,7 @@ def test_a_network_file_of_arrays_can_be_chosen_or_dropped(visit: Visit, tmp_pat
             np.savez_compressed(path, **{name: arrays[name] for name in arrays.files})
     visit.open()
     if how != "chosen":
-        drop(visit, "network.npz", path.read_bytes())
+        visit.drop({"network.npz": path.read_bytes()})
     else:
         visit.page.get_by_text("Load or paste one").click()
         visit.page.get_by_label("File").set_input_files(path)

@@ -103,6 +103,16 @@ class Visit:
         request: dict[str, Any] = json.loads(self.page.evaluate(script))
         return request
 
+    def drop(self, contents: dict[str, bytes]) -> None:
+        """Drop files on the page as a person would: a real DataTransfer with the files in it."""
+        self.page.evaluate(
+            """(files) => { const transfer = new DataTransfer();
+            for (const [name, bytes] of files) transfer.items.add(new File([new Uint8Array(bytes)], name));
+            for (const kind of ['dragover', 'drop']) document.querySelector('main').dispatchEvent(
+              new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: transfer })); }""",
+            [[name, list(content)] for name, content in contents.items()],
+        )
+
     def slide(self, step: int) -> None:
         """Move the slider with the keys, as a person would."""
         slider = self.page.get_by_label("Step t")

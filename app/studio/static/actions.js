@@ -1,7 +1,8 @@
 // What the page does: make a network, plan, and tell the store.
 import { pack, unpack } from "./core/carry.js";
 import { generate } from "./core/generate.js";
-import { toWire } from "./core/network.js";
+import { readFile } from "./core/loading.js";
+import { networkOfFleet, toWire } from "./core/network.js";
 import { replay } from "./core/replay.js";
 import { SETTINGS, fromParameters, toParameters } from "./core/settings.js";
 import { call } from "./ui/api.js";
@@ -11,7 +12,7 @@ import { set, state, update } from "./ui/store.js";
 export const MADE_BY = ["topology", "n", "degree", "budgets", "sizes", "labels", "stragglers", "seed"];
 export const PLANNED_BY = ["sampler", "size", "horizon", "period", "solver", "transfer", "norm", "decay", "noise", "draw"];
 
-const NOTHING = { plan: null, story: null, planning: false, planError: null, diagnosis: null, compared: null, loop: null };
+const NOTHING = { plan: null, story: null, planning: false, planError: null, diagnosis: null, compared: null, loop: null, report: null };
 
 /** The network of the settings: carried by the link, or generated. */
 export async function makeNetwork() {
@@ -25,10 +26,20 @@ export async function makeNetwork() {
   }
 }
 
-/** Take a network that was dropped, chosen or pasted, and the settings that came with it. */
-export async function takeNetwork({ network, parameters }, origin) {
+/** The network in files; what this page cannot read itself the service imports, and reports what it assumed. */
+export async function readFiles(files) {
+  const own = files.length === 1 ? await readFile(files[0]) : null;
+  if (own) return own;
+  const sent = await Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() })));
+  const { fleet, report } = await call("POST", "/v1/imports", { files: sent });
+  const translated = await call("POST", "/v1/plans", { fleet, sample_size: 1, horizon: 1, dry_run: true });
+  return { network: networkOfFleet(fleet, translated), parameters: {}, report };
+}
+
+/** Take a network that was dropped, chosen or pasted, and what came with it: settings, the report of an import. */
+export async function takeNetwork({ network, parameters, report = null }, origin) {
   const schedule = parameters.schedule ?? [];
-  update({ ...NOTHING, network, schedule, origin, networkError: null });
+  update({ ...NOTHING, network, schedule, origin, report, networkError: null });
   const given = (await pack(network, schedule)) ?? "";
   const cap = { size: Math.min(state.settings.size, network.n) };
   set({ ...cap, ...fromParameters(parameters), given, step: 0, planned: 0, device: -1, run: "", norms: "" });

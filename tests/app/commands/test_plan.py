@@ -113,6 +113,41 @@ def test_an_infeasible_request_names_the_devices() -> None:
     assert "device 0, step 1: holds no data" in refused.stderr
 
 
+def ring(size: int) -> dict[str, Any]:
+    ends = {"source": list(range(size)), "target": [(i + 1) % size for i in range(size)]}
+    return {"nodes": size, "latitude": [53.0] * size, **ends, "quality": [0.5] * size}
+
+
+def test_a_mesh_is_imported_and_planned_in_one_command(tmp_path: Path) -> None:
+    path = tmp_path / "mesh.json"
+    path.write_text(json.dumps(ring(8)))
+    done = fedsift(str(path), "-s", "3", "-t", "2", "--json")
+    assert done.exit_code == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["device_ids"] == [str(i) for i in range(8)]
+    assert len(answer["sampled_ids"]) == 3
+    assert answer["datapoints_moved"] > 0
+    assert "mesh as columns (JSON): 8 devices, 8 links" in done.stderr
+    assert "assumed datapoints = 600 (8)" in done.stderr
+
+
+def test_tables_are_imported_and_planned_in_one_command(tmp_path: Path) -> None:
+    (tmp_path / "devices.csv").write_text("id,datapoints\n" + "".join(f"cam-{i},{20 + i}\n" for i in range(6)))
+    (tmp_path / "links.csv").write_text("from,to,mbps\n" + "".join(f"cam-{i},cam-{i + 1},4\n" for i in range(5)))
+    answer = json.loads(fedsift(str(tmp_path), "-s", "2", "-t", "2", "--json").stdout)
+    assert set(answer["sampled_ids"]) < {f"cam-{i}" for i in range(6)}
+    links_alone = json.loads(fedsift(str(tmp_path / "links.csv"), "-s", "2", "-t", "2", "--json").stdout)
+    assert links_alone["device_ids"] == answer["device_ids"]
+
+
+def test_what_cannot_be_imported_is_one_line_and_status_2(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("from,to,quality\na,b,90\n")
+    done = fedsift(str(path), "-s", "1", "-t", "1")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "links.csv, line 2: quality '90' must be from 0 to 1\n"
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     missing = fedsift(str(tmp_path / "none.json"))
     assert missing.exit_code == 2

@@ -2,12 +2,23 @@
 import { readArchive } from "./archive.js";
 import { DEVICE_COLUMNS, InputError, LINK_COLUMNS, makeNetwork } from "./network.js";
 
-/** A dropped or chosen file: a request, a network or an .npz archive. */
+/** A dropped or chosen file: a request, a network or an .npz archive; null if it is something else, which the service reads. */
 export async function readFile(file) {
   const buffer = await file.arrayBuffer();
   const start = new Uint8Array(buffer, 0, Math.min(2, buffer.byteLength));
   if (start[0] === 0x50 && start[1] === 0x4b) return fromArchive(await readArchive(buffer));
-  return readText(new TextDecoder().decode(buffer));
+  const text = new TextDecoder().decode(buffer);
+  return isRequest(text) ? readText(text) : null;
+}
+
+/** Whether the text is JSON of a request with its network, or of a network alone. */
+function isRequest(text) {
+  try {
+    const { network, devices, topology } = JSON.parse(text);
+    return network !== undefined || (devices !== undefined && !Array.isArray(devices)) || topology?.kind !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Text: a request's JSON, or that of its network alone. */

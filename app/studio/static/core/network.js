@@ -51,6 +51,17 @@ export function makeNetwork(devices, links, pointer = "") {
   return made;
 }
 
+/** A fleet's network, as a dry run translates it; label counts come from the fleet if every device has them. */
+export function networkOfFleet(fleet, { network, device_ids: ids }) {
+  const made = makeNetwork(network.devices, network.links, "/network");
+  const classes = [...new Set(fleet.devices.flatMap(({ label_counts: counts }) => Object.keys(counts ?? {})))];
+  if (classes.length && fleet.devices.every(({ label_counts: counts }) => counts)) {
+    made.devices.label_counts = fleet.devices.map(({ label_counts: counts }) => classes.map((name) => counts[name] ?? 0));
+    if (fleet.label_noise) made.devices.label_noise = fleet.label_noise;
+  }
+  return { ...made, ids };
+}
+
 /** Links from columns or from dense matrices. */
 export function makeLinks(given, n, pointer) {
   const columns = given.kind === "matrix" ? fromMatrices(given, n, pointer) : given;

@@ -77,6 +77,7 @@ function numbers(network, story, step, device) {
   const initially = network.devices.data[device];
   const held = place === undefined ? initially : story.frames[step].data[place];
   return facts([
+    network.ids && ["Id", network.ids[device]],
     ["Data D", place === undefined ? figure(held) : `${figure(held)} (${figure(initially)} at first)`],
     ["Capacity P", figure(devices.processing_capacity[device])],
     ["Cost p", figure(devices.processing_cost[device])],

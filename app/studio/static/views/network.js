@@ -1,7 +1,7 @@
 // Make or load a network; see what it is like.
-import { diagnose, generateWith, planRequest, takeNetwork } from "../actions.js";
+import { diagnose, generateWith, planRequest, readFiles, takeNetwork } from "../actions.js";
 import { figure, plural } from "../core/format.js";
-import { readFile, readText } from "../core/loading.js";
+import { readText } from "../core/loading.js";
 import { toWire } from "../core/network.js";
 import { button, choiceBox, facts, field, h, numberBox, save } from "../ui/dom.js";
 import { empty, loading, problem } from "../ui/notices.js";
@@ -49,7 +49,7 @@ export function networkView(panel) {
     before = values;
   });
   showForm();
-  listen(["network", "networkError", "diagnosis", "diagnosisError", "unlinkable", "origin"], () => {
+  listen(["network", "networkError", "diagnosis", "diagnosisError", "unlinkable", "origin", "report"], () => {
     summary.replaceChildren(...summarised().filter(Boolean));
   });
   listen(["network", "settings"], () => {
@@ -69,13 +69,17 @@ function loader() {
       await takeNetwork(await read(), origin);
       failed.replaceChildren();
     } catch (error) {
+      box.open = true;
+      if (error.document) return failed.replaceChildren(problem(error));
       const document = { title: "That is not a network", detail: error.detail ?? error.message };
       if (error.pointer) document.errors = [{ pointer: error.pointer, detail: error.detail }];
       if (error.pointer) delete document.detail;
       failed.replaceChildren(problem({ document }));
     }
+    return undefined;
   };
-  const chooser = h("input", { type: "file", accept: ".json,.npz,application/json", onchange: () => chooser.files[0] && take(() => readFile(chooser.files[0]), chooser.files[0].name) });
+  const takeFiles = (files) => files.length && take(() => readFiles(files), files.map(({ name }) => name).join(", "));
+  const chooser = h("input", { type: "file", multiple: true, onchange: () => takeFiles([...chooser.files]) });
   const pasted = h("textarea", { rows: 3, spellcheck: "false", placeholder: '{"devices": …, "topology": …}' });
   const whole = document.documentElement;
   whole.addEventListener("dragover", (event) => {
@@ -85,21 +89,20 @@ function loader() {
   for (const over of ["dragleave", "drop"]) whole.addEventListener(over, () => whole.classList.remove("dropping"));
   whole.addEventListener("drop", (event) => {
     event.preventDefault();
-    const [file] = event.dataTransfer.files;
-    if (file) {
-      set({ view: "network" });
-      take(() => readFile(file), file.name);
-    }
+    const files = [...event.dataTransfer.files];
+    if (files.length) set({ view: "network" });
+    takeFiles(files);
   });
-  return h(
+  const box = h(
     "details",
     { class: "loader" },
     h("summary", {}, "Load or paste one"),
-    field("File", chooser, "A request or network as JSON, or .npz; or drop it anywhere."),
+    field("File", chooser, "A request, network or fleet as JSON, .npz, a mesh (JSON, GraphML, OLSR, B.A.T.M.A.N.), or CSV of devices and links; or drop it anywhere."),
     field("Or paste JSON", pasted),
     button("Use what is pasted", () => take(async () => readText(pasted.value), "pasted")),
     failed,
   );
+  return box;
 }
 
 function summarised() {
@@ -116,10 +119,21 @@ function summarised() {
   ];
   return [
     facts(rows),
+    state.report && reported(state.report),
     diagnosisError ? problem(diagnosisError) : diagnosis ? diagnosed(diagnosis) : loading("Looking at it"),
     state.unlinkable && h("p", { class: "muted" }, "It is too large for a link; send its file along."),
     button("Save as JSON", () => save("network.json", JSON.stringify(toWire(network))), { class: "quiet" }),
   ];
+}
+
+/** What an import found in the files and what it assumed. */
+function reported({ format, found, assumed, notes }) {
+  const lines = [
+    `Read as ${format}: ${found.map(({ field: name, count }) => `${name} (${count})`).join(", ") || "names alone"}`,
+    ...assumed.map(({ field: name, value, count }) => `Assumed ${name} = ${value} (${count})`),
+    ...notes,
+  ];
+  return h("details", { open: true }, h("summary", {}, "What was assumed"), h("ul", {}, lines.map((line) => h("li", {}, line))));
 }
 
 function diagnosed({ eligible, n_devices, connectivity, tight, obstacles, ineligible, feasible }) {
