@@ -115,3 +115,10 @@ def test_serving_the_gcn_loads_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_rows_gathered_in_blocks_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, values = random_devices(23, 0.3, 1), np.random.default_rng(0).normal(size=(23, 3))
+    whole = Propagation(network)(values)
+    monkeypatch.setattr("sampler.gcn.forward._ROWS", 5)
+    np.testing.assert_array_equal(Propagation(network)(values), whole)
