@@ -22,7 +22,7 @@ COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help serve test test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
-  bench-fedl bench-service bench-overload bench-large experiments clean
+  sampling-tables bench-fedl bench-service bench-overload bench-large experiments clean
 
 help: ## Show this list
 	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -104,6 +104,15 @@ build/flower/.ready:
 	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
 	  scikit-learn==1.9.1 \
 	  && touch $@
+
+# The last line of a benchmark is one JSON object; that of the percentiles has the sets that a test repeats.
+RESULT = | tail -n 1 > docs/results/samplers
+sampling-tables: SHELL := /bin/bash -o pipefail
+sampling-tables: $(VENV)/.dev ## Measure the tables of docs/sampling.md anew (half an hour on two idle cores)
+	$(BIN)/python -m benchmarks.holdings_estimate $(RESULT)/holdings.json
+	$(BIN)/python -m benchmarks.sampler_quality --only ten $(RESULT)/ten-devices.json
+	$(BIN)/python -m benchmarks.noisy_histograms $(RESULT)/noisy-histograms.json
+	$(BIN)/python -m benchmarks.sampler_tables
 
 bench-fedl: $(VENV)/.dev build/flower/.ready ## Time FedL rounds: compiled engine, plain PyTorch and Flower
 	$(BIN)/python -m benchmarks.fedl_speed

@@ -2,10 +2,11 @@
 
 On held-out digits networks of 100 devices, `greedy` chooses S = 5 devices by label counts that are exact, have Laplace
 noise of scale 1/ε, or are hidden. For each: the share of the gain over random sets that is kept, by the mixture
-objective on the exact counts, and the test accuracy after training on what the sets' optimised plans move. `as if
-exact` takes noisy counts for exact ones, negative ones as zero. The last line is one JSON object.
+objective on the exact counts, and the test accuracy after training on what the sets' optimised plans move; senders
+redraw. `as if exact` takes noisy counts for exact ones, negative ones as zero. Only the first `--trained` networks are
+trained: training takes most of the time. The last line is one JSON object.
 
-    python -m benchmarks.noisy_histograms [--networks 12] [--sizes 20,60,200] [--budget tight]
+    python -m benchmarks.noisy_histograms [--networks 24] [--trained 8] [--sizes 60,200,600] [--budget tight]
 """
 
 import argparse
@@ -23,6 +24,8 @@ from fedl_sim.cache import cached_data_set, cached_engine
 from fedl_sim.labels.evaluation import HELD_OUT_SEED, judge
 from fedl_sim.labels.label import realisation_of
 from fedl_sim.labels.losses import CommonNumbers, SetTrainer
+from fedl_sim.labels.settings import Family
+from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem
 from sampler.objectives.mixture import Mixture
@@ -40,7 +43,7 @@ RANDOM_SETS = 20
 
 @dataclass(frozen=True)
 class Row:
-    """What a kind of counts led to on each network: the gain that is kept, and the accuracy."""
+    """What a kind of counts led to: the gain kept on each network, and the accuracy on those that were trained."""
 
     counts: str
     kept: NDArray[np.float64]
@@ -50,45 +53,59 @@ class Row:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Choose, train, print; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=int, default=12, help="held-out networks of each size")
-    parser.add_argument("--sizes", default="20,60,200", help="mean datapoints of a device")
+    parser.add_argument("--networks", type=int, default=24, help="held-out networks of each size")
+    parser.add_argument("--trained", type=int, default=8, help="how many of them to train; 0 for none")
+    parser.add_argument("--sizes", default="60,200,600", help="mean datapoints of a device")
     parser.add_argument("--budget", default="tight", help="loose, tight or scarce")
     options = parser.parse_args(arguments)
     print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + options.networks - 1}", sep=", ")
     document = []
     for size in map(int, options.sizes.split(",")):
-        print(f"\n{size} datapoints a device, {options.budget}, {options.networks} networks")
-        print(f"{'label counts':24s} {'gain kept':>10s} {'accuracy':>16s}", flush=True)
-        for row in _rows(size, options.budget, options.networks):
-            accuracy = judge(row.accuracy)
-            print(f"{row.counts:24s} {row.kept.mean():9.0%} {accuracy.mean:9.3f} ± {accuracy.error:.3f}", flush=True)
-            document.append(
-                {
-                    "datapoints": size,
-                    "label_counts": row.counts,
-                    "gain_kept": row.kept.mean(),
-                    "accuracy": accuracy.mean,
-                    "accuracy_error": accuracy.error,
-                }
-            )
+        print(f"\n{size} datapoints a device, {options.budget}, {options.networks} networks, {options.trained} trained")
+        print(f"{'label counts':24s} {'gain kept':>16s} {'accuracy':>16s}", flush=True)
+        for row in _rows(size, options.budget, options.networks, options.trained):
+            kept = judge(row.kept)
+            told = {
+                "datapoints": size,
+                "label_counts": row.counts,
+                "networks": kept.networks,
+                "gain_kept": round(kept.mean, 4),
+                "gain_kept_error": round(kept.error, 4),
+                "trained": len(row.accuracy),
+            }
+            line = f"{row.counts:24s} {kept.mean:9.0%} ± {kept.error:4.0%}"
+            if len(row.accuracy):
+                accuracy = judge(row.accuracy)
+                told |= {"accuracy": round(accuracy.mean, 4), "accuracy_error": round(accuracy.error, 4)}
+                line += f" {accuracy.mean:9.3f} ± {accuracy.error:.3f}"
+            print(line, flush=True)
+            document.append(told)
     print(json.dumps({"budget": options.budget, "noisy_histograms": document}))
     return 0
 
 
-def _rows(size: int, budget: str, networks: int) -> list[Row]:
-    found = [_network(size, budget, seed) for seed in range(HELD_OUT_SEED, HELD_OUT_SEED + networks)]
-    return [
-        Row(name, np.array([one[name][0] for one in found]), np.array([one[name][1] for one in found]))
-        for name in found[0]
-    ]
-
-
-def _network(size: int, budget: str, seed: int) -> dict[str, tuple[float, float]]:
-    """Return the gain kept and the accuracy for every kind of counts on one network."""
+def _rows(size: int, budget: str, networks: int, trained: int) -> list[Row]:
     family = replace(HUNDRED, mean_datapoints=float(size), budgets=(budget,))
-    _, realisation = realisation_of(family, seed)
-    network = realisation.network
-    exact = SamplingProblem.of(Schedule.of(network), SAMPLE_SIZE, horizon=family.horizon)
+    kept, accuracy = [], []
+    for place in range(networks):
+        seed = HELD_OUT_SEED + place
+        realisation = realisation_of(family, seed)[1]
+        names, sets, values = _chosen(family, realisation.network, seed)
+        # The random sets come last; together they are one row.
+        chosen, drawn = slice(0, len(names)), slice(len(names), None)
+        by_chance = values[drawn].mean()
+        kept.append([*(values[chosen] - by_chance) / (values[0] - by_chance), 0.0])
+        if place < trained:
+            reached = _accuracy(family, realisation, sets, seed)
+            accuracy.append([*reached[chosen], reached[drawn].mean()])
+    reached_by = np.array(accuracy).reshape(-1, len(names) + 1)
+    columns = zip([*names, "random sets"], np.array(kept).T, reached_by.T, strict=True)
+    return [Row(*column) for column in columns]
+
+
+def _chosen(family: Family, network: Network, seed: int) -> tuple[list[str], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the kinds of counts, the sets chosen by them followed by random sets, and the mixture of every set."""
+    exact = SamplingProblem.of(Schedule.of(network), SAMPLE_SIZE, horizon=family.horizon, transfer="redraw")
     problems = {"exact": exact, "hidden": without_labels(exact)}
     for epsilon in EPSILONS:
         noisy = _noisy(network, epsilon, seed)
@@ -101,17 +118,17 @@ def _network(size: int, budget: str, seed: int) -> dict[str, tuple[float, float]
     chosen = [np.sort(greedy(problem, np.random.default_rng(0)).sampled) for problem in problems.values()]
     random = [np.sort(generator.choice(exact.candidates, SAMPLE_SIZE, replace=False)) for _ in range(RANDOM_SETS)]
     sets = np.array([*chosen, *random])
-    value = Mixture(exact).values(sets)
+    return list(problems), sets, Mixture(exact).values(sets)
+
+
+def _accuracy(family: Family, realisation: Realisation, sets: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """Return the test accuracy of each set after training on what its plan moves."""
     data = cached_data_set(family.data_set)
     engine = cached_engine("compiled", family.model, data)
     trainer = SetTrainer.of(family, realisation, data, engine)
     numbers = CommonNumbers.of(realisation, engine, family.horizon, seed, 0)
-    plans = plan_sets(network, sets, horizon=family.horizon)
-    accuracy = np.array([engine.evaluate(trainer.train(plans, b, numbers)).accuracy for b in range(len(sets))])
-    drawn = slice(len(chosen), None)
-    kept = (value - value[drawn].mean()) / (value[0] - value[drawn].mean())
-    found = {name: (float(kept[b]), float(accuracy[b])) for b, name in enumerate(problems)}
-    return found | {"random sets": (float(kept[drawn].mean()), float(accuracy[drawn].mean()))}
+    plans = plan_sets(realisation.network, sets, horizon=family.horizon, transfer="redraw")
+    return np.array([engine.evaluate(trainer.train(plans, b, numbers)).accuracy for b in range(len(sets))])
 
 
 def _noisy(network: Network, epsilon: float, seed: int) -> Network:

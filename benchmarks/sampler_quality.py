@@ -1,13 +1,9 @@
 """How good samplers are, and how fast: `make bench-sampler`.
 
-Ten devices: on networks that nothing was trained or tuned on, every one of the C(10, S) sets is planned and trained; a
-sampler's set is ranked among them by the surrogate and by the test loss of FedL (percentile: 0 the best set, 50 what
-random sets get). `gap_to_optimum` is how far its set is from the best one by its own objective (the surrogate, for
-samplers that state none), as a share of how far the average set is; `optimum_found` the share of networks where it is
-the best. A hundred and more devices: the surrogate and the coverage of its set, relative to the best that any sampler
-found, and milliseconds. Then latency: `gcn_branch` beside torch-geometric and networkx, `greedy` beside networkx, each
-checked to pick the same devices first. Last, how the searches' time grows with network and sample size
-(`benchmarks.sampler_scale`).
+Ten devices: `benchmarks.sampler_percentiles`. A hundred and more devices: the surrogate and the coverage of its set,
+relative to the best that any sampler found, and milliseconds. Then latency: `gcn_branch` beside torch-geometric and
+networkx, `greedy` beside networkx, each checked to pick the same devices first. Last, how the searches' time grows with
+network and sample size (`benchmarks.sampler_scale`).
 
     make bench-sampler                                  quick: under ten minutes on two cores
     python -m benchmarks.sampler_quality --full         more networks, all budgets at every size: about an hour
@@ -18,114 +14,27 @@ One thread; a loaded machine stretches times alike, so look at ratios. The last 
 import argparse
 import json
 from collections.abc import Callable
-from functools import lru_cache
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.greedy_rendering import GreedyRendering
 from benchmarks.machine import describe
-from benchmarks.sampler_contenders import LARGE, TEN_DEVICES, Contender
+from benchmarks.sampler_contenders import LARGE, Contender
+from benchmarks.sampler_percentiles import FIRST_SEED, ten_devices
 from benchmarks.sampler_scale import labelled_links, scale
 from benchmarks.sampler_speed import gcn_branch_speed, random_links
 from fedl_sim.data.datasets import load_data_set
-from fedl_sim.engines.base import Engine
-from fedl_sim.engines.factory import make_engine
-from fedl_sim.labels.evaluation import HELD_OUT_SEED, problem_of
-from fedl_sim.labels.label import label, realisation_of
-from fedl_sim.labels.record import LabelledRealisation
-from fedl_sim.labels.settings import Family
-from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
+from fedl_sim.network.realisation import RealisationSettings, realise
 from sampler import SamplingProblem, find_objective, find_sampler
-from sampler.rivals.model_based import RIVALS
 from solver.horizon import plan_offloading
 from solver.schedule import Schedule
 
-# Away from every seed that constants were chosen on, also by hand while this was written.
-FIRST_SEED = HELD_OUT_SEED + 10_000_000
-SIZES = (3, 4, 5, 6)
 LARGE_SIZES = (100, 200, 400, 800)
 LARGE_SAMPLE = 6
 LARGE_HORIZON = 50
-
-
-def ten_devices(networks: int) -> list[dict[str, Any]]:
-    """Rank every contender's sets among all, for each sample size."""
-    rows = []
-    for size in SIZES:
-        records = [label(Family(), FIRST_SEED + seed, size) for seed in range(networks)]
-        print(f"\nten devices, S = {size}, {networks} networks")
-        print(f"{'':34} {'surrogate %':>12} {'FedL %':>8} {'gap':>7} {'optimum':>8}")
-        for contender in TEN_DEVICES:
-            figures = np.mean([_place(contender, record) for record in records], axis=0)
-            surrogate, fedl, gap, found, excess = (round(float(x), 4) for x in figures)
-            print(f"{contender.name:34} {surrogate:12.1f} {fedl:8.1f} {gap:7.3f} {found:8.1%}", flush=True)
-            rows.append(
-                {
-                    "sampler": contender.name,
-                    "sample_size": size,
-                    "surrogate_percentile": surrogate,
-                    "fedl_percentile": fedl,
-                    "gap_to_optimum": gap,
-                    "optimum_found": found,
-                    "surrogate_excess": excess,
-                    "objective": contender.objective,
-                    "networks": networks,
-                }
-            )
-    return rows
-
-
-def _place(contender: Contender, record: LabelledRealisation) -> NDArray[np.float64]:
-    """Percentiles, gap, whether it is the optimum, and the surrogate's excess over the least; mean over the draws."""
-    problem = problem_of(record)
-    aim = _values(contender, problem, record)
-    best, average = aim.max(), aim.mean()
-    figures = np.zeros(5)
-    for draw in range(contender.draws):
-        chosen = _sample(contender, problem, record, draw)
-        place = int(np.flatnonzero(np.all(record.sets == np.sort(chosen), axis=1))[0])
-        surrogate = record.surrogate[place]
-        figures += (
-            100 * record.percentile(chosen, "surrogate"),
-            100 * record.percentile(chosen, "fedl"),
-            (best - aim[place]) / max(best - average, 1e-300),
-            aim[place] >= best - 1e-9 * abs(best),
-            surrogate / record.surrogate.min() - 1,
-        )
-    mean: NDArray[np.float64] = figures / contender.draws
-    return mean
-
-
-def _values(contender: Contender, problem: SamplingProblem, record: LabelledRealisation) -> NDArray[np.float64]:
-    """What it aims at, of every set; the surrogate's are known already."""
-    if contender.objective == "surrogate":
-        return -record.surrogate
-    return find_objective(contender.objective)(contender.seen(problem)).values(record.sets)
-
-
-def _sample(
-    contender: Contender, problem: SamplingProblem, record: LabelledRealisation, draw: int
-) -> NDArray[np.int64]:
-    if contender.sampler not in RIVALS:
-        return contender.sample(problem, record.seed, draw).sampled
-    family = record.family
-    realisation = _realisation(family, record.seed)
-    engine = _engine(family.model, family.data_set)
-    return contender.sample_by_rival(problem, realisation, engine, family, seed=record.seed, draw=draw).sampled
-
-
-@lru_cache(maxsize=1)
-def _engine(model: str, data_set: str) -> Engine:
-    return make_engine("compiled", model, load_data_set(data_set))
-
-
-@lru_cache(maxsize=500)
-def _realisation(family: Family, seed: int) -> Realisation:
-    return realisation_of(family, seed)[1]
 
 
 def large(budgets: tuple[str, ...], networks: int) -> list[dict[str, Any]]:
@@ -232,12 +141,12 @@ def main() -> None:
     full, only = arguments.full, arguments.only
     print(describe("numpy", "numba", "torch", "torch-geometric", "networkx"), f"seeds from {FIRST_SEED}", sep=", ")
     latency = speed() if only in {None, "speed"} else {}
-    small = ten_devices(250 if full else 25) if only in {None, "ten"} else []
+    small = ten_devices(250 if full else 25) if only in {None, "ten"} else {}
     budgets = ("loose", "tight", "scarce") if full else ("tight",)
     many = large(budgets, 3 if full else 1) if only in {None, "large"} else []
     growth = scale() if only in {None, "scale"} else []
     note = "percentiles: 0 the best of all sets, 50 chance; large: relative to the best found"
-    print(json.dumps({"ten_devices": small, "large": many, "speed": latency, "scale": growth, "note": note}))
+    print(json.dumps({**small, "large": many, "speed": latency, "scale": growth, "note": note}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,111 @@
+"""The tables of docs/sampling.md, from the results that benchmarks wrote.
+
+`make sampling-tables` keeps the last line of each benchmark as docs/results/samplers/NAME.json. This writes NAME.md
+beside it and inserts the tables into the document, so that no number is copied by hand; a test compares all three.
+
+    python -m benchmarks.sampler_tables
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedl_sim.reproduce.document import filled
+
+__all__ = ["DOCUMENT", "RESULTS", "TABLES", "rendered"]
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "sampling.md"
+RESULTS = DOCUMENT.parent / "results" / "samplers"
+
+Rows = list[dict[str, Any]]
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _code(sampler: str) -> str:
+    """A sampler's name as code, with what is said of it behind a comma in plain text."""
+    name, comma, rest = sampler.partition(",")
+    return f"`{name}`{comma}{rest}"
+
+
+def _distinct(rows: Rows, name: str) -> list[Any]:
+    return list(dict.fromkeys(row[name] for row in rows))
+
+
+def _ten_devices(results: dict[str, Any]) -> str:
+    rows: Rows = results["ten_devices"]
+    names = ("surrogate_percentile", "fedl_percentile", "gap_to_optimum", "optimum_found")
+    lines = []
+    for sampler in _distinct(rows, "sampler"):
+        mine = [row for row in rows if row["sampler"] == sampler]
+        surrogate, fedl, gap, found = (float(np.mean([row[name] for row in mine])) for name in names)
+        lines.append([_code(sampler), f"{surrogate:.1f}", f"{fedl:.1f}", f"{gap:.3f}", f"{100 * found:.0f} %"])
+    columns = ["sampler", "surrogate percentile", "FedL percentile", "gap to its optimum", "optimum found"]
+    return _table(columns, lines)
+
+
+def _holdings(results: dict[str, Any]) -> str:
+    rows: Rows = results["holdings"]
+    cases = list(dict.fromkeys((row["n_devices"], row["sample_size"]) for row in rows))
+    found = {(row["budget"], row["n_devices"], row["sample_size"], row["transfer"]): row for row in rows}
+
+    def cell(budget: str, case: tuple[int, int]) -> str:
+        once, redraw = (
+            f"{100 * row['bias']:+.1f} %, {row['correlation']:.2f}".replace("-", "−")
+            for row in (found[budget, *case, kind] for kind in ("send_once", "redraw"))
+        )
+        return f"{once} ({redraw})"
+
+    lines = [[budget, *(cell(budget, case) for case in cases)] for budget in _distinct(rows, "budget")]
+    return _table(["budget", *(f"N = {n}, S = {size}" for n, size in cases)], lines)
+
+
+def _noisy(results: dict[str, Any]) -> str:
+    rows: Rows = results["noisy_histograms"]
+    plain = "as if exact"
+    found = {(row["datapoints"], row["label_counts"]): row for row in rows}
+    sizes = _distinct(rows, "datapoints")
+
+    def cell(row: dict[str, Any]) -> str:
+        kept, error = 100 * row["gain_kept"], 100 * row["gain_kept_error"]
+        text = f"{kept:.0f} ± {error:.0f} %"
+        return f"{text}, {row['accuracy']:.3f} ± {row['accuracy_error']:.3f}" if row["trained"] else text
+
+    named = [name for name in _distinct(rows, "label_counts") if plain not in name]
+    order = ["exact", *(name for name in named if name.startswith("ε")), "hidden", "random sets"]
+    lines = []
+    for name in order:
+        lines.append([name, *(cell(found[size, name]) for size in sizes)])
+        if name.startswith("ε"):
+            lines.append([f"{name}, {plain}", *(cell(found[size, f"{name}, {plain}"]) for size in sizes)])
+    return _table(["label counts", *(f"{size} datapoints" for size in sizes)], lines)
+
+
+# How the table of each results is made.
+TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "holdings": _holdings,
+    "noisy-histograms": _noisy,
+    "ten-devices": _ten_devices,
+}
+
+
+def rendered(name: str) -> str:
+    """Return a table in Markdown, from the results on disk."""
+    return TABLES[name](json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def main() -> None:
+    """Write all tables, and insert them into the document."""
+    for name in TABLES:
+        (RESULTS / f"{name}.md").write_text(rendered(name), encoding="utf-8")
+    DOCUMENT.write_text(filled(DOCUMENT), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
