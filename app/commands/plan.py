@@ -190,4 +190,4 @@ def _show_fleet(console: Console, told: Translation) -> None:
     left_out = told.links_left_out
     console.print(f"links left out: {left_out.across_groups} between groups, {left_out.unwilling} of unwilling devices")
     known = told.similarity
-    console.print(f"similarity of links: {known.measured} measured, {known.assumed} assumed to be {known.value:.3g}")
+    console.print(f"similarity of links: {known.measured} measured, {known.derived} derived, {known.assumed} assumed")

@@ -16,7 +16,9 @@ from app.wire.estimate import label_matrix
 from app.wire.fleet_tables import DeviceTable, FleetDevice, FleetLink, LinkTable
 from app.wire.ids import DeviceIds
 from app.wire.network import LabelNoise, charge_network
-from solver import Fleet, InvalidInputError, Network
+from sampler.derived_similarity import derive_similarity, fit_match_rates
+from sampler.histograms import class_counts
+from solver import Devices, Fleet, InvalidInputError, Network
 
 __all__ = ["Assumption", "FleetIn", "LinksLeftOut", "SimilarityOrigin", "Translated", "Translation"]
 
@@ -45,8 +47,13 @@ class SimilarityOrigin(AnswerModel):
     """Where the similarity of the links comes from."""
 
     measured: int = Field(description="Links that report it.")
-    assumed: int = Field(description="Links without: the mean of those that report it is assumed, or 0.")
-    value: float = Field(description="What was assumed.")
+    derived: int = Field(description="Links for which it was derived from label counts and match rates.")
+    assumed: int = Field(description="Links without, in a fleet without label counts.")
+    match_rates: Optional[dict[str, float]] = Field(
+        None, description="By class, the chance that two datapoints of it are similar; docs/fleet.md has the formula."
+    )
+    fitted_on: Optional[int] = Field(None, description="Links that the rates were fitted on; 0: a default for all.")
+    assumed_value: Optional[float] = Field(None, description="The mean of the links that report it, or 0.")
 
 
 class Translation(AnswerModel):
@@ -107,7 +114,7 @@ class FleetIn(RequestModel):
             fleet = self._fleet(ids, pointer)
             epsilon = None if self.label_noise is None else self.label_noise.epsilon
             devices = fleet.devices(self._label_counts(pointer), epsilon)
-            similarity, source = _similarity(self.links.numbers["similarity"][fleet.usable])
+            similarity, source = self._similarity(fleet, devices)
             network = fleet.network(devices, similarity)
         told = Translation(assumptions=self._assumptions(), links_left_out=_left_out(fleet), similarity=source)
         return Translated(network, ids, told)
@@ -164,14 +171,40 @@ class FleetIn(RequestModel):
             rule = f"must be 0 or from {SMALLEST:g} to {LARGEST:g}; only counts with label_noise may be negative"
             raise InvalidRequestError.at(f"{pointer}/devices/{device}/label_counts", rule)
         charge(label_matrix(len(table), len(table.classes)), f"counts of {len(table.classes)} classes")
-        order = sorted(range(len(table.classes)), key=lambda code: _class_order(table.classes[code]))
-        place = np.argsort(order)
+        column = {name: place for place, name in enumerate(self._classes())}
+        place = np.array([column[name] for name in table.classes])
         counts = np.zeros((len(table), len(table.classes)))
         counts[table.label_device, place[table.label_class]] = table.label_count
         data, known = table.numbers["datapoints"], table.counted
         others = np.maximum(counts[known].sum(axis=0), 0.0)
         counts[~known] = np.outer(data[~known], others / max(float(others.sum()), 1.0))
         return counts
+
+    def _similarity(self, fleet: Fleet, devices: Devices) -> tuple[NDArray[np.float64], SimilarityOrigin]:
+        """λ of every usable link, and where it comes from."""
+        usable = fleet.usable
+        measured = self.links.numbers["similarity"][usable]
+        unknown = np.isnan(measured)
+        missing, counts = int(unknown.sum()), class_counts(devices)
+        numbers = {"measured": measured.size - missing, "derived": 0, "assumed": 0}
+        if not missing:
+            return measured, SimilarityOrigin(**numbers)
+        if counts is None:
+            value = 0.0 if unknown.all() else float(measured[~unknown].mean())
+            told = SimilarityOrigin(**numbers | {"assumed": missing}, assumed_value=value)
+            return np.where(unknown, value, measured), told
+        source, target = fleet.source[usable], fleet.target[usable]
+        known = (source[~unknown], target[~unknown], measured[~unknown])
+        found = fit_match_rates(counts, devices.data, *known)
+        whole = measured.copy()
+        whole[unknown] = derive_similarity(counts, devices.data, source[unknown], target[unknown], found.rates)
+        rates = dict(zip(self._classes(), found.rates.tolist(), strict=True))
+        told = SimilarityOrigin(**numbers | {"derived": missing}, match_rates=rates, fitted_on=found.fitted_on)
+        return whole, told
+
+    def _classes(self) -> list[str]:
+        """The classes in the order of the columns of label counts."""
+        return sorted(self.devices.classes, key=_class_order)
 
     def _without_labels(self) -> NDArray[np.float64]:
         """NaN for each device without label counts, if there are others with them."""
@@ -194,13 +227,6 @@ class FleetIn(RequestModel):
 def _class_order(name: str) -> tuple[bool, int, str]:
     """Numbers first, in their order, so that classes called 0 to 9 are those of a data set."""
     return (False, int(name), "") if name.isdecimal() and len(name) < 10 else (True, 0, name)
-
-
-def _similarity(measured: NDArray[np.float64]) -> tuple[NDArray[np.float64], SimilarityOrigin]:
-    unknown = np.isnan(measured)
-    value = 0.0 if unknown.all() else float(measured[~unknown].mean())
-    told = SimilarityOrigin(measured=int((~unknown).sum()), assumed=int(unknown.sum()), value=value)
-    return np.where(unknown, value, measured), told
 
 
 def _left_out(fleet: Fleet) -> LinksLeftOut:

@@ -179,3 +179,40 @@ def test_exactly_one_of_network_and_fleet_is_given(client: httpx.Client) -> None
         "/sampled_ids",
         "needs devices with ids: a fleet, or `devices.id`",
     )
+
+
+def test_similarity_that_is_left_out_is_derived_from_label_counts(client: httpx.Client) -> None:
+    rng = np.random.default_rng(0)
+    n, rates = 12, np.array([0.01, 0.2])
+    counts = rng.integers(1, 60, (n, 2))
+    devices = [
+        {"id": str(i), "datapoints": int(a + b), "samples_per_second": 50, "label_counts": {"car": int(a), "9": int(b)}}
+        for i, (a, b) in enumerate(counts)
+    ]
+    pairs = [(k, i) for k in range(n) for i in range(n) if i != k]
+    true = [float(counts[k] / counts[k].sum() @ (1 - (1 - rates) ** counts[i])) for k, i in pairs]
+    links: list[dict[str, Any]] = [{"from": str(k), "to": str(i), "mbps": 1.0} for k, i in pairs]
+    fleet = {"step_seconds": 60, "datapoint_bytes": 100, "devices": devices, "links": links}
+    unknown = answered(client, ask(fleet=fleet, dry_run=True))["fleet"]["similarity"]
+    assert unknown == {
+        "measured": 0,
+        "derived": len(pairs),
+        "assumed": 0,
+        "match_rates": {"9": 0.01, "car": 0.01},
+        "fitted_on": 0,
+    }
+    for link, value in list(zip(links, true, strict=True))[::2]:
+        link["similarity"] = value
+    found = answered(client, ask(fleet=fleet, dry_run=True))
+    told = found["fleet"]["similarity"]
+    assert (told["measured"], told["derived"], told["fitted_on"]) == (66, 66, 66)
+    assert told["match_rates"] == pytest.approx({"car": 0.01, "9": 0.2}, rel=0.2)
+    made = found["network"]["links"]
+    derived = dict(zip(zip(made["source"], made["target"], strict=True), made["similarity"], strict=True))
+    np.testing.assert_allclose([derived[pair] for pair in pairs], true, atol=0.02)
+    bare = [{name: row[name] for name in ("id", "datapoints", "samples_per_second")} for row in devices]
+    plain = answered(client, ask(fleet={**fleet, "devices": bare}, dry_run=True))["fleet"]["similarity"]
+    mean = pytest.approx(float(np.mean(true[::2])))
+    assert plain == {"measured": 66, "derived": 0, "assumed": 66, "assumed_value": mean}
+    noisy = answered(client, ask(fleet={**fleet, "label_noise": {"epsilon": 1.0}}, dry_run=True))
+    assert noisy["fleet"]["similarity"]["derived"] == 66
