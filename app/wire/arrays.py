@@ -68,15 +68,15 @@ def read_model(model: type[M], body: bytes) -> M:
         return read_plainly(model, body)
 
 
-def read_plainly(model: type[M], body: bytes) -> M:
-    """The model in the body, read by pydantic alone.
+def read_plainly(model: type[M], body: bytes, size: JsonSize | None = None) -> M:
+    """The model in the body, read by pydantic alone; `size` is what it holds, if that is known better than by counting.
 
     Raises:
         InvalidRequestError: the body breaks rules of the model.
         MalformedError: the body is not JSON.
         TooLargeError: reading it needs more memory than there is for requests.
     """
-    size = JsonSize.of(body)
+    size = JsonSize.of(body) if size is None else size
     charge(size.as_objects(), f"checking JSON of {size.values} values one by one")
     try:
         if size.as_objects() < _ERRORS_MAY_COPY:

@@ -57,3 +57,17 @@ def test_a_file_that_needs_too_much_memory_is_refused_before_it_is_read(client: 
     answer = post(client, "id\n" + "\n" * 500_000)
     assert answer.status_code == 413
     assert answer.json()["detail"].startswith("reading a file of 500003 bytes takes the request to an estimated ")
+
+
+def test_separators_in_a_file_are_not_charged_twice(client: httpx.Client) -> None:
+    """380,000 of them need 304 MB of 335; as values of the request's own JSON they would need 110 MB more."""
+    cells = "," * 380_000
+    answer = post(client, f"id,{cells}\n")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["detail"] == "file0, line 1: names the column '' twice"
+
+
+@pytest.mark.parametrize(("body", "status"), [(b'{"files": [', 400), (b"[" * 3_000_000, 413), (b'{"files": 3}', 422)])
+def test_a_body_that_is_no_request_is_refused(client: httpx.Client, body: bytes, status: int) -> None:
+    answer = client.post("/v1/imports", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == status
