@@ -28,8 +28,8 @@ with httpx.Client(base_url=URL, timeout=60) as client:
         last = period["steps"][-1]
         held = [round(data) for data in last["sampled_data"]]
         print(f"until step {last['step']}: devices {period['sampled']} hold {held} datapoints")
-        if period["finished"]:
+        if period["state"] == "finished":
             break
         k = period["aggregation"] + 1
         report = {"aggregation": k, "gradient_norm": train(period), "schedule": CHANGES.get(k, [])}
-        period = client.post(f"/v1/runs/{period['run']}/aggregations", json=report).raise_for_status().json()
+        period = client.post(f"/v1/runs/{period['id']}/aggregations", json=report).raise_for_status().json()

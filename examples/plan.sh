@@ -15,6 +15,6 @@ echo
 
 echo "A run: its first five steps, then what comes after an aggregation that halved the gradient:"
 period=$(post /v1/runs "{\"network\": $network, \"sample_size\": 1, \"horizon\": 10, \"aggregation_period\": 5}")
-run=$(sed -E 's/.*"run":"([^"]+)".*/\1/' <<< "$period")
+run=$(sed -E 's/.*"id":"(run_[^"]+)".*/\1/' <<< "$period")
 post "/v1/runs/$run/aggregations" '{"aggregation": 1, "gradient_norm": 0.5}'
 echo

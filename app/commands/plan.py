@@ -13,7 +13,7 @@ from app.commands.import_fleet import import_plainly
 from app.commands.refusals import print_problem
 from app.http.problems import MalformedError, ServiceError
 from app.imports.formats import is_graph
-from app.plans.answer import DiagnosisOut, PlanOut
+from app.plans.answer import DiagnosisOut, PlanOut, asked_for
 from app.plans.diagnosis import diagnose
 from app.plans.planning import PlanQuery, make_plan
 from app.plans.request import PlanParameters, PlanRequest
@@ -90,7 +90,7 @@ def _answer(path: Path, options: dict[str, Any], *, dry_run: bool) -> PlanOut | 
     query, output, asked = _from_archive(path, options) if path.suffix == ".npz" else _from_json(path, options)
     if dry_run or asked:
         return DiagnosisOut.from_domain(diagnose(query))
-    return PlanOut.from_domain("local", make_plan(query), output)
+    return PlanOut.from_domain(make_plan(query), output, **asked_for(query))
 
 
 def _from_archive(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:

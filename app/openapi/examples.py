@@ -47,9 +47,18 @@ _SECOND_STEP: dict[str, Any] = {
     "statistical_term": 0.03289758474798845,
 }
 _TERMS = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term")
+_ASKED = {
+    "n_devices": 3,
+    "sample_size": 1,
+    "horizon": 2,
+    "aggregation_period": 1,
+    "sampler": "heuristic",
+    "seed": 0,
+}
+_MADE = "2026-03-02T09:30:00Z"
 _PLAN: dict[str, Any] = {
     "kind": "plan",
-    "id": PLAN_ID,
+    **_ASKED,
     "sampled": [0],
     "scores": [2500.0],
     "sampler_status": "complete",
@@ -73,10 +82,13 @@ _PLAN: dict[str, Any] = {
     "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "bound": 0.2},
     "steps": [_FIRST_STEP, _SECOND_STEP],
 }
+_KEPT: dict[str, Any] = {"id": PLAN_ID, "created_at": _MADE, **_PLAN}
 _FIRST_PERIOD: dict[str, Any] = {
-    "run": RUN_ID,
+    "id": RUN_ID,
+    **_ASKED,
     "aggregation": 0,
-    "finished": False,
+    "state": "active",
+    "created_at": _MADE,
     "sampled": [0],
     "scores": [2500.0],
     "sampler_status": "complete",
@@ -108,7 +120,7 @@ _CHOSEN = {"sampler_status", "set_bound", "set_gap"}
 _SECOND_PERIOD: dict[str, Any] = {
     **{name: value for name, value in _FIRST_PERIOD.items() if name not in _CHOSEN},
     "aggregation": 1,
-    "finished": True,
+    "state": "finished",
     "scores": [],
     **{name: _SECOND_PERIOD_STEP[name] for name in _TERMS},
     "processing_cost": 739.2,
@@ -118,15 +130,25 @@ _SECOND_PERIOD: dict[str, Any] = {
 }
 _RUN: dict[str, Any] = {
     "id": RUN_ID,
-    "created_at": "2026-03-02T09:30:00Z",
-    "n_devices": 3,
-    "sample_size": 1,
-    "horizon": 2,
-    "aggregation_period": 1,
+    "state": "finished",
+    "created_at": _MADE,
+    "updated_at": _MADE,
+    **_ASKED,
     "aggregation": 1,
     "step": 2,
-    "finished": True,
 }
+_ENTRY: dict[str, Any] = {
+    "id": PLAN_ID,
+    "created_at": _MADE,
+    "updated_at": _MADE,
+    **_ASKED,
+    "status": "optimal",
+    "objective": 0.6208344086869255,
+}
+_AGGREGATIONS: list[dict[str, Any]] = [
+    {"aggregation": 0, "created_at": _MADE, "first_step": 1, "last_step": 1},
+    {"aggregation": 1, "created_at": _MADE, "first_step": 2, "last_step": 2, "gradient_norm": 0.5},
+]
 _READY = {
     "ready": True,
     "store": "ok",
@@ -185,13 +207,15 @@ REQUESTS: dict[str, Any] = {
     **VALIDATION_REQUESTS,
 }
 RESPONSES: dict[str, dict[str, Any]] = {
-    "createPlan": {"200": _PLAN},
-    "getPlan": {"200": _PLAN},
     "importFleet": {"200": _IMPORTED},
+    "createPlan": {"200": _PLAN, "201": _KEPT},
+    "getPlan": {"200": _KEPT},
+    "listPlans": {"200": {"plans": [_ENTRY]}},
     "createRun": {"201": _FIRST_PERIOD},
     "aggregate": {"200": _SECOND_PERIOD},
     "getAggregation": {"200": _SECOND_PERIOD},
     "getRun": {"200": _RUN},
+    "listAggregations": {"200": {"aggregations": _AGGREGATIONS}},
     "listRuns": {"200": {"runs": [_RUN]}},
     "listSamplers": {
         "200": {

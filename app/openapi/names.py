@@ -24,6 +24,7 @@ _CHOICES = {
     ("step", "horizon"): "PlanningRule",
     ("send_once", "redraw"): "TransferRule",
     ("ok", "low"): "DiskState",
+    ("active", "finished"): "RunState",
     ("ok", "loading", "failed"): "SolverState",
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",

@@ -5,7 +5,19 @@ from typing import Any
 __all__ = ["VALIDATION_ID", "VALIDATION_REQUESTS", "VALIDATION_RESPONSES"]
 
 VALIDATION_ID = "val_0c5f2a7d9e314b68a1f0e3d2c4b5a697"
-_CREATED = {"id": VALIDATION_ID, "created_at": "2026-03-02T09:30:00Z"}
+_SOURCE = {"kind": "generator", "devices": 8, "mean_datapoints": 20.0, "link_probability": 0.5}
+_CREATED = {
+    "id": VALIDATION_ID,
+    "created_at": "2026-03-02T09:30:00Z",
+    "updated_at": "2026-03-02T09:30:04Z",
+    "source": {**_SOURCE, "topology": "erdos-renyi", "budget": "loose"},
+    "seeds": [0],
+    "draws": 5,
+    "learning_rate": 0.01,
+    "batch_size": 10,
+    "labels_per_device": 3,
+    "tolerance": 0.1,
+}
 _ASKED = {
     "data_set": "digits",
     "sample_size": 2,

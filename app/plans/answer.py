@@ -1,15 +1,17 @@
 """Plans, and diagnoses of networks, as they are answered."""
 
+from datetime import datetime
 from typing import Any, Literal, cast
 
 from pydantic import Field
 
 from app.http.problems import ERROR_LIMIT
 from app.plans.diagnosis import Diagnosis
-from app.plans.planning import PlanResult
+from app.plans.planning import PlanQuery, PlanResult
 from app.wire.base import AnswerModel, Optional, given
 from app.wire.fleet import Translation
 from app.wire.ids import DeviceIds, describe
+from app.wire.naming import PlanAsked
 from app.wire.problem import DeviceReason
 from app.wire.translated import DerivedNetwork
 from sampler import Pick
@@ -21,10 +23,13 @@ __all__ = [
     "Gains",
     "Guarantee",
     "PickOut",
+    "PlanEntryOut",
+    "PlanList",
     "PlanOut",
     "PlanSummary",
     "StepOut",
     "Transfers",
+    "asked_for",
     "summary",
 ]
 
@@ -124,7 +129,7 @@ class Guarantee(AnswerModel):
     share: float = Field(description="The sampled devices have at least this share of the largest value of any choice.")
 
 
-class PlanSummary(AnswerModel):
+class PlanSummary(PlanAsked):
     """What a plan, or a period of one, comes to; means and worst values are over its steps."""
 
     sampled: list[int] = Field(description="In the order of choice.")
@@ -177,12 +182,42 @@ class PlanOut(PlanSummary):
     """A plan that proves itself: `relative_gap` and `max_violation` are recomputed from the request."""
 
     kind: Literal["plan"]
-    id: str
+    id: Optional[str] = Field(None, description="Of a plan that is kept.")
+    created_at: Optional[datetime] = Field(None, description="Likewise.")
 
     @classmethod
-    def from_domain(cls, plan_id: str, result: PlanResult, output: str) -> "PlanOut":
-        """The plan in the asked form."""
-        return cls.model_construct(id=plan_id, kind="plan", **summary(result, output))
+    def from_domain(cls, result: PlanResult, output: str, **told: Any) -> "PlanOut":
+        """The plan in the asked form; `told` are the fields that the query and the store tell."""
+        return cls.model_construct(kind="plan", **told, **summary(result, output))
+
+
+class PlanEntryOut(PlanAsked):
+    """A kept plan in a list."""
+
+    id: str
+    created_at: datetime
+    updated_at: datetime = Field(description="A plan does not change, so this is `created_at`.")
+    status: Optional[PlanStatus] = None
+    objective: Optional[float] = None
+
+
+class PlanList(AnswerModel):
+    """Kept plans, oldest first."""
+
+    plans: list[PlanEntryOut]
+    next: Optional[str] = Field(None, description="Give it as `after` for the next page; absent on the last.")
+
+
+def asked_for(query: PlanQuery) -> dict[str, Any]:
+    """What answers repeat of a request."""
+    return {
+        "n_devices": len(query.schedule.network),
+        "sample_size": query.sample_size,
+        "horizon": query.horizon,
+        "aggregation_period": query.aggregation_period,
+        **({"sampler": query.sampler} if query.sampled is None else {}),
+        "seed": query.seed,
+    }
 
 
 def summary(result: PlanResult, output: str) -> dict[str, Any]:
@@ -255,10 +290,9 @@ class BinaryStep(AnswerModel):
     status: PlanStatus
 
 
-class BinarySummary(AnswerModel):
+class BinarySummary(PlanAsked):
     """What a binary answer says outside its arrays."""
 
-    id: str
     sampler_status: Optional[SamplerStatus] = None
     status: PlanStatus
     objective: float
@@ -280,7 +314,7 @@ class BinarySummary(AnswerModel):
     steps: list[BinaryStep]
 
     @classmethod
-    def from_domain(cls, plan_id: str, result: PlanResult) -> "BinarySummary":
+    def from_domain(cls, query: PlanQuery, result: PlanResult) -> "BinarySummary":
         """All but the arrays."""
         terms = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term")
         names = (*terms, "relative_gap", "max_violation")
@@ -288,7 +322,7 @@ class BinarySummary(AnswerModel):
         per_step = ("step", *names, "gradient_norm")
         plan = result.plan
         return cls(
-            id=plan_id,
+            **asked_for(query),
             **given(sampler_status=_sampler_status(result)),
             **_proofs(result),
             status=cast("PlanStatus", plan.status.value),

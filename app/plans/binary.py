@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.responses import Response
 
-from app.http.answers import encoded, new_id
+from app.http.answers import encoded
 from app.http.gate import Service
 from app.http.problems import InvalidRequestError, MalformedError
 from app.plans.accounting import counted
 from app.plans.answer import BinarySummary, DiagnosisOut
 from app.plans.archive import read_arrays
 from app.plans.diagnosis import diagnose
-from app.plans.planning import PlanResult, make_plan
+from app.plans.planning import PlanQuery, PlanResult, make_plan
 from app.plans.request import BinaryParameters
 from app.wire.arrays import read_plainly
 from app.wire.network import charge_network, checked
@@ -57,7 +57,7 @@ def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
         return Response(_packed(encoded(service, DiagnosisOut.from_domain(diagnose(query)))), media_type=NPZ)
     result = counted(service, make_plan(query), parsed)
     begin = perf_counter()
-    archive = _archive(service, result)
+    archive = _archive(service, query, result)
     service.metrics.stages({"encode": perf_counter() - begin})
     return Response(archive, media_type=NPZ)
 
@@ -85,14 +85,14 @@ def _numbers(arrays: dict[str, NDArray[np.generic]], name: str) -> NDArray[np.fl
     return checked(np.asarray(arrays[name], np.float64), f"/{name}")
 
 
-def _archive(service: Service, result: PlanResult) -> bytes:
+def _archive(service: Service, query: PlanQuery, result: PlanResult) -> bytes:
     plan = result.plan
     sizes = [step.source.size for step in plan.steps]
     columns = {
         name: np.concatenate([getattr(step, name) for step in plan.steps])
         for name in ("source", "target", "fraction", "datapoints")
     }
-    summary = encoded(service, BinarySummary.from_domain(new_id("plan"), result))
+    summary = encoded(service, BinarySummary.from_domain(query, result))
     return _packed(
         summary,
         sampled=plan.sampled,

@@ -14,6 +14,7 @@ from app.wire.budget import charge
 from app.wire.estimate import changed_networks, transfers
 from app.wire.fleet import FleetIn, Translated
 from app.wire.ids import DeviceId
+from app.wire.naming import NamedRequest
 from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
@@ -261,7 +262,7 @@ def _distinct(devices: NDArray[np.int64], pointer: str) -> NDArray[np.int64]:
     return devices
 
 
-class RunRequest(PlanParameters):
+class RunRequest(NamedRequest, PlanParameters):
     """A network, and how to plan for it period by period."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})

@@ -9,13 +9,13 @@ from starlette.convertors import Convertor, register_url_convertor
 
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, body_problems, problems, reads
 from app.http.gate import look_up, process
-from app.http.problems import InvalidRequestError, NotFoundError
+from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
 from app.plans import service
-from app.plans.answer import DiagnosisOut, PlanOut
+from app.plans.answer import DiagnosisOut, PlanList, PlanOut
 from app.plans.binary import NPZ, answer_binary_plan
 from app.plans.request import PlanRequest
-from app.wire.parameters import KNOWN_PARAMETERS, STRANGE
+from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
 __all__ = ["router"]
 
@@ -43,6 +43,8 @@ _BYTES = {"type": "string", "format": "binary"}
 _ARCHIVE: dict[int | str, dict[str, Any]] = {
     200: {"description": "An archive of plain arrays.", "content": {NPZ: {"schema": _BYTES}}}
 }
+_MADE: dict[str, Any] = {"model": PlanOut, "description": "The plan, and it is kept.", "headers": LOCATION}
+_USED_KEY = ConflictError("this Idempotency-Key was used with another body")
 _TOO_MANY = InvalidRequestError.at("/sample_size", "must be at most the number of devices, 3")
 _ARCHIVE_BODY = body_problems("the body is not an archive of plain arrays", NPZ)
 _KEPT = problems(NO_KEY, NotFoundError("you have kept no plan of this id"), STRANGE, NO_STORE)
@@ -54,12 +56,15 @@ _KEPT = problems(NO_KEY, NotFoundError("you have kept no plan of this id"), STRA
     summary="Choose devices and plan their offloading",
     response_model=PlanOrDiagnosis,
     response_description="The plan; with `dry_run`, the diagnosis.",
-    responses=problems(*JSON_BODY, _TOO_MANY, NO_ROOM),
+    responses={201: _MADE, **problems(*JSON_BODY, _USED_KEY, _TOO_MANY, NO_ROOM)},
     openapi_extra=reads(PlanRequest),
 )
-async def create_plan(request: Request, owner: Owner) -> Response:
-    """Sample devices, then solve the offloading of every step; the answer carries its own certificate."""
-    return await process(request, owner, service.answer_plan)
+async def create_plan(request: Request, owner: Owner, key: IdempotencyKey = "") -> Response:
+    """Sample devices, then solve the offloading of every step; the answer carries its own certificate.
+
+    A plan with `keep` is answered with 201 and `Location`, and an `Idempotency-Key` keeps it once.
+    """
+    return await process(request, owner, service.answer_plan, key)
 
 
 @router.post(
@@ -73,6 +78,18 @@ async def create_plan(request: Request, owner: Owner) -> Response:
 async def create_binary_plan(request: Request, owner: Owner) -> Response:
     """Arrays in, arrays out; docs/api.md names them."""
     return await process(request, owner, answer_binary_plan, content_type=NPZ)
+
+
+@router.get(
+    "",
+    operation_id="listPlans",
+    summary="List kept plans",
+    response_model_exclude_none=True,
+    responses=problems(NO_KEY, EMPTY_PAGE, NO_STORE),
+)
+async def list_plans(request: Request, owner: Owner, page: PageAsked) -> PlanList:
+    """The plans that the caller keeps, oldest first."""
+    return await look_up(request, service.list_plans, owner, page)
 
 
 @router.get(

@@ -1,14 +1,15 @@
 """Plans that callers asked to keep: what was asked for and what was answered, byte for byte."""
 
-import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.store import Store
+from app.store.about import About, read_about, tell
+from app.store.paging import Page, owned_page
 from app.store.usage import ROW_BYTES, charge
 
-__all__ = ["KeptPlan", "PlanStore"]
+__all__ = ["KeptPlan", "PlanEntry", "PlanStore"]
 
 
 @dataclass(frozen=True)
@@ -19,17 +20,27 @@ class KeptPlan:
     answer: bytes
 
 
+@dataclass(frozen=True)
+class PlanEntry:
+    """A kept plan in a list."""
+
+    id: str
+    created_at: float
+    about: About
+
+
 class PlanStore:
     """The table of kept plans."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def adding(self, plan_id: str, owner: str, plan: KeptPlan, *, most_bytes: int) -> Callable[[], None]:
+    def adding(self, entry: PlanEntry, owner: str, plan: KeptPlan, *, most_bytes: int) -> Callable[[], None]:
         """Pack a plan, which takes a while; the call that is returned writes it.
 
         Raises:
             QuotaError: the owner would keep more than `most_bytes` (when it is written).
+            KeyTakenError: its idempotency key has made something meanwhile (likewise).
         """
         packed = [zlib.compress(text, 1) for text in (plan.request, plan.answer)]
         size = ROW_BYTES + sum(map(len, packed))
@@ -37,8 +48,9 @@ class PlanStore:
         def write() -> None:
             with self._store.write() as t:
                 sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"
-                t.change(sql, plan_id, owner, time.time(), *packed)
-                charge(t, self._store, owner, "plan", plan_id, size=size, limit=most_bytes)
+                t.change(sql, entry.id, owner, entry.created_at, *packed)
+                more = tell(t, "plan", entry.id, owner, entry.about)
+                charge(t, self._store, owner, "plan", entry.id, size=size + more, limit=most_bytes)
 
         return write
 
@@ -56,6 +68,12 @@ class PlanStore:
                 reserve(size)
             rows = t.rows(f"SELECT answer {where}", plan_id, owner)
         return bytes(rows[0][0]) if rows else None
+
+    def page(self, owner: str, page: Page) -> list[PlanEntry]:
+        """A page of the owner's plans, and one more if there are more."""
+        with self._store.read() as t:
+            rows = owned_page(t, "plan", "x.id, x.created_at", owner, page)
+        return [PlanEntry(row[0], row[1], read_about(*row[2:])) for row in rows]
 
     def delete(self, owner: str, plan_id: str) -> bool:
         """Forget a plan; whether there was one."""

@@ -8,12 +8,11 @@ from fastapi.responses import Response
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
-from app.http.room import check_room
 from app.http.security import Owner
 from app.plans.request import RunRequest
 from app.runs import service
-from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
-from app.wire.parameters import KNOWN_PARAMETERS, STRANGE
+from app.runs.schemas import AggregationList, AggregationRequest, PeriodOut, RunList, RunOut
+from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
 __all__ = ["router"]
 
@@ -21,12 +20,12 @@ router = APIRouter(prefix="/v1/runs", tags=["runs"], dependencies=KNOWN_PARAMETE
 
 RunId = Annotated[str, Path(pattern="^run_[0-9a-f]{32}$", description="As POST /v1/runs answered.")]
 Number = Annotated[int, Path(ge=0, lt=2**31, description="k; 0 is the first period.")]
-Limit = Annotated[int, Query(ge=1, le=1000, description="Runs on a page.")]
-After = Annotated[str, Query(pattern="^(run_[0-9a-f]{32})?$", description="`next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="How many on a page.")]
+After = Annotated[int, Query(ge=-1, lt=2**31, description="`next` of the page before.")]
 
 _NO_RUN = NotFoundError("you have no run of this id")
 _ONE_RUN = problems(NO_KEY, _NO_RUN, STRANGE, NO_STORE)
-_EMPTY_PAGE = InvalidRequestError.of_parameter("limit", "Input should be greater than or equal to 1")
+_USED_KEY = ConflictError("this Idempotency-Key was used with another body")
 _TOO_MANY = InvalidRequestError.at("/sample_size", "must be at most the number of devices, 3")
 _NEGATIVE = InvalidRequestError.at("/gradient_norm", "Input should be greater than or equal to 0")
 _ANSWERED = ConflictError("aggregation 1 was answered for another body")
@@ -38,12 +37,12 @@ _ANSWERED = ConflictError("aggregation 1 was answered for another body")
     operation_id="createRun",
     summary="Start a run and plan its first period",
     response_model=PeriodOut,
-    responses=problems(*JSON_BODY, _TOO_MANY, NO_ROOM),
+    responses={201: {"headers": LOCATION}, **problems(*JSON_BODY, _USED_KEY, _TOO_MANY, NO_ROOM)},
     openapi_extra=reads(RunRequest),
 )
-async def create_run(request: Request, owner: Owner) -> Response:
+async def create_run(request: Request, owner: Owner, key: IdempotencyKey = "") -> Response:
     """Plan steps 1..τ only, and keep the state for the aggregations to come."""
-    return await process(request, owner, service.create_run, first=check_room)
+    return await process(request, owner, service.create_run, key, first=service.check_room_for)
 
 
 @router.get(
@@ -51,14 +50,20 @@ async def create_run(request: Request, owner: Owner) -> Response:
     operation_id="listRuns",
     summary="List runs",
     response_model_exclude_none=True,
-    responses=problems(NO_KEY, _EMPTY_PAGE, NO_STORE),
+    responses=problems(NO_KEY, EMPTY_PAGE, NO_STORE),
 )
-async def list_runs(request: Request, owner: Owner, limit: Limit = 100, after: After = "") -> RunList:
+async def list_runs(request: Request, owner: Owner, page: PageAsked) -> RunList:
     """The caller's runs, oldest first."""
-    return await look_up(request, service.list_runs, owner, limit, after or None)
+    return await look_up(request, service.list_runs, owner, page)
 
 
-@router.get("/{run_id}", operation_id="getRun", summary="Where a run stands", responses=_ONE_RUN)
+@router.get(
+    "/{run_id}",
+    operation_id="getRun",
+    summary="Where a run stands",
+    response_model_exclude_none=True,
+    responses=_ONE_RUN,
+)
 async def get_run(request: Request, owner: Owner, run_id: RunId) -> RunOut:
     """How far a run has been planned."""
     return await look_up(request, service.get_run, owner, run_id)
@@ -87,6 +92,20 @@ async def delete_run(request: Request, owner: Owner, run_id: RunId) -> None:
 async def aggregate(request: Request, owner: Owner, run_id: RunId) -> Response:
     """Plan the steps after aggregation k. The same body again replays the same answer."""
     return await process(request, owner, service.aggregate, run_id, first=service.find_run)
+
+
+@router.get(
+    "/{run_id}/aggregations",
+    operation_id="listAggregations",
+    summary="List the aggregations of a run",
+    response_model_exclude_none=True,
+    responses=problems(NO_KEY, _NO_RUN, EMPTY_PAGE, NO_STORE),
+)
+async def list_aggregations(
+    request: Request, owner: Owner, run_id: RunId, limit: Limit = 100, after: After = -1
+) -> AggregationList:
+    """Those that were answered, in order; the first is k = 0."""
+    return await look_up(request, service.list_periods, owner, run_id, limit, after)
 
 
 @router.get(

@@ -14,48 +14,86 @@ from time import perf_counter
 
 from starlette.responses import Response
 
-from app.http.answers import encoded, new_id, page
+from app.http.answers import digest_of, encoded, find_made, new_id, page, replayed, same_body
 from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
+from app.http.room import check_room
 from app.http.unread import stored_answer
 from app.plans.accounting import counted
+from app.plans.answer import asked_for
 from app.plans.planning import make_plan, solve_period
 from app.plans.request import RunRequest
 from app.runs.history import run_query
-from app.runs.schemas import AggregationRequest, PeriodOut, RunList, RunOut
+from app.runs.schemas import AggregationList, AggregationOut, AggregationRequest, PeriodOut, RunList, RunOut
 from app.runs.store import PeriodRecord, RunRecord, RunStore
+from app.store.about import KeyTakenError, Made
+from app.store.paging import Page
 from app.wire.arrays import read_model, read_plainly
 from solver import GradientModel, HorizonState
 
-__all__ = ["aggregate", "create_run", "delete_run", "find_run", "get_period", "get_run", "list_runs"]
+__all__ = [
+    "aggregate",
+    "check_room_for",
+    "create_run",
+    "delete_run",
+    "find_run",
+    "get_period",
+    "get_run",
+    "list_periods",
+    "list_runs",
+]
 
 
-def create_run(service: Service, owner: str, body: bytes) -> Unwritten:
-    """Plan the first period and keep the run."""
+def check_room_for(service: Service, owner: str, key: str) -> None:
+    """Refuse a new run for which there is no room, before its body is parsed; one that was made needs none."""
+    if find_made(service, owner, key) is None:
+        check_room(service, owner)
+
+
+def create_run(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
+    """Plan the first period and keep the run; its idempotency key makes it once."""
     begin = perf_counter()
     request = read_model(RunRequest, body)
+    digest = digest_of("run", body)
+    if made := same_body(find_made(service, owner, key), digest):
+        return _made_before(service, made)
     query = request.to_domain(service.settings)
     result = make_plan(query, steps=query.aggregation_period)
     counted_result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
+    now = time.time()
     run = RunRecord(
         id=new_id("run"),
         owner=owner,
-        created_at=time.time(),
+        created_at=now,
         n_devices=len(query.schedule.network),
         sample_size=query.sample_size,
         horizon=query.horizon,
         aggregation_period=query.aggregation_period,
+        updated_at=now,
+        about=request.about(key, digest, asked_for(query)),
     )
-    answer = encoded(service, PeriodOut.from_domain(run, 0, counted_result, request.output))
+    answer = encoded(service, PeriodOut.from_domain(run, 0, counted_result, request.output, now))
     state = _written(result.state, query.gradient, query.transfer)
-    first = PeriodRecord(run.id, 0, "", b"", state, answer)
+    first = PeriodRecord(run.id, 0, "", b"", state, answer, now)
     keep = RunStore(service.store).adding(run, body, first, most_bytes=service.settings.key_bytes)
 
     def write() -> Response:
-        keep()
-        return Response(answer, status_code=201, media_type=JSON, headers={"Location": f"/v1/runs/{run.id}"})
+        try:
+            keep()
+        except KeyTakenError:
+            made = same_body(find_made(service, owner, key), digest)
+            return write() if made is None else _made_before(service, made)
+        return Response(answer, status_code=201, media_type=JSON, headers={"Location": _place(run.id)})
 
     return Unwritten(write)
+
+
+def _made_before(service: Service, made: Made) -> Response:
+    return replayed(_stored(service, made.id, 0), 201, _place(made.id))
+
+
+def _place(run_id: str) -> str:
+    return f"/v1/runs/{run_id}"
 
 
 def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Response | Unwritten:
@@ -89,8 +127,9 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     last = min(run.horizon, (k + 1) * run.aggregation_period)
     result = solve_period(query, state, gradient, last)
     result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
-    answer = encoded(service, PeriodOut.from_domain(run, k, result, original.output))
-    record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient, transfer), answer)
+    now = time.time()
+    answer = encoded(service, PeriodOut.from_domain(run, k, result, original.output, now))
+    record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient, transfer), answer, now)
     keep = store.adding_period(owner, record, most_bytes=service.settings.key_bytes)
 
     def write() -> Response:
@@ -118,11 +157,21 @@ def get_period(service: Service, owner: str, run_id: str, aggregation: int) -> R
     return _stored(service, run_id, aggregation)
 
 
-def list_runs(service: Service, owner: str, limit: int, after: str | None) -> RunList:
+def list_runs(service: Service, owner: str, asked: Page) -> RunList:
     """A page of the owner's runs."""
-    found = RunStore(service.store).page(owner, limit + 1, after)
-    shown, more = page([RunOut.from_domain(run, last) for run, last in found], limit)
+    found = RunStore(service.store).page(owner, asked)
+    _, more = page([run for run, _ in found], asked.limit)
+    shown = [RunOut.from_domain(run, last) for run, last in found[: asked.limit]]
     return RunList.model_construct(runs=shown, next=more)
+
+
+def list_periods(service: Service, owner: str, run_id: str, limit: int, after: int) -> AggregationList:
+    """A page of the aggregations of a run."""
+    run = find_run(service, owner, run_id)
+    found = RunStore(service.store).periods(run_id, limit + 1, after)
+    shown = [AggregationOut.from_domain(run, one) for one in found[:limit]]
+    more = str(shown[-1].aggregation) if len(found) > limit else None
+    return AggregationList.model_construct(aggregations=shown, next=more)
 
 
 def delete_run(service: Service, owner: str, run_id: str) -> None:

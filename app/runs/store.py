@@ -6,22 +6,28 @@ A period is written by whichever process is first, in one transaction with the s
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from app.store import Store
+from app.store.about import About, joined, read_about, tell
 from app.store.database import GoneError, ReadTransaction, Transaction
-from app.store.paging import owned_page
+from app.store.paging import Page, owned_page
 from app.store.usage import ROW_BYTES, charge
 
-__all__ = ["PeriodRecord", "RunHistory", "RunRecord", "RunStore"]
+__all__ = ["PeriodEntry", "PeriodRecord", "RunHistory", "RunRecord", "RunStore"]
 
 _RUN = "id, owner, created_at, n_devices, sample_size, horizon, aggregation_period"
-_PERIOD = "run_id, aggregation, request_digest, request, state, answer"
+# With when it last grew; rows of an earlier release have 0 until they do.
+_SHOWN = (
+    "x.id, x.owner, x.created_at, x.n_devices, x.sample_size, x.horizon, x.aggregation_period, "
+    "COALESCE((SELECT NULLIF(u.grown_at, 0) FROM usage u WHERE u.run_id = x.id), x.created_at)"
+)
+_PERIOD = "run_id, aggregation, request_digest, request, state, answer, created_at"
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run as it was asked for."""
+    """A run as it was asked for, and when it last grew."""
 
     id: str
     owner: str
@@ -30,6 +36,8 @@ class RunRecord:
     sample_size: int
     horizon: int
     aggregation_period: int
+    updated_at: float
+    about: About
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class PeriodRecord:
         request: the aggregation's body, empty for k = 0.
         state: the state of the horizon and the gradient after the period, as JSON.
         answer: the answer, byte for byte.
+        created_at: when it was answered.
     """
 
     run_id: str
@@ -50,6 +59,16 @@ class PeriodRecord:
     request: bytes
     state: str
     answer: bytes
+    created_at: float
+
+
+@dataclass(frozen=True)
+class PeriodEntry:
+    """An answered period in a list; nobody knows when those of an earlier release were answered."""
+
+    aggregation: int
+    request: bytes
+    created_at: float | None
 
 
 @dataclass(frozen=True)
@@ -78,6 +97,7 @@ class RunStore:
 
         Raises:
             QuotaError: the owner would keep more than `most_bytes` (when it is written).
+            KeyTakenError: its idempotency key has made something meanwhile (likewise).
         """
         packed, answer = zlib.compress(request, 1), zlib.compress(first.answer, 1)
         size = ROW_BYTES + len(packed) + _size(first, answer)
@@ -96,7 +116,8 @@ class RunStore:
                     packed,
                 )
                 _insert(t, first, answer)
-                charge(t, self._store, run.owner, "run", run.id, size=size, limit=most_bytes)
+                more = tell(t, "run", run.id, run.owner, run.about)
+                charge(t, self._store, run.owner, "run", run.id, size=size + more, limit=most_bytes)
 
         return write
 
@@ -111,13 +132,19 @@ class RunStore:
             run = _run(t, owner, run_id)
             return None if run is None else (run, _last_aggregations(t, [run_id]).get(run_id, 0))
 
-    def page(self, owner: str, limit: int, after: str | None) -> list[tuple[RunRecord, int]]:
-        """The owner's runs with their last answered aggregations, oldest first, from the one after `after` on."""
+    def page(self, owner: str, page: Page) -> list[tuple[RunRecord, int]]:
+        """A page of the owner's runs, and one more if there are more, with their last answered aggregations."""
         with self._store.read() as t:
-            rows = owned_page(t, "runs", _RUN, owner, limit=limit, after=after)
-            runs = [RunRecord(*row) for row in rows]
+            runs = [_record(row) for row in owned_page(t, "run", _SHOWN, owner, page)]
             last = _last_aggregations(t, [run.id for run in runs])
         return [(run, last.get(run.id, 0)) for run in runs]
+
+    def periods(self, run_id: str, limit: int, after: int) -> list[PeriodEntry]:
+        """The answered periods after aggregation `after`, in order."""
+        sql = "SELECT aggregation, request, created_at FROM periods WHERE run_id = ? AND aggregation > ? "
+        with self._store.read() as t:
+            rows = t.rows(f"{sql} ORDER BY aggregation LIMIT ?", run_id, after, limit)
+        return [PeriodEntry(aggregation, bytes(request), made) for aggregation, request, made in rows]
 
     def delete(self, owner: str, run_id: str) -> bool:
         """Forget a run and its periods; whether there was one."""
@@ -189,8 +216,12 @@ class RunStore:
 
 
 def _run(t: ReadTransaction, owner: str, run_id: str) -> RunRecord | None:
-    rows = t.rows(f"SELECT {_RUN} FROM runs WHERE id = ? AND owner = ?", run_id, owner)  # noqa: S608 - constants
-    return RunRecord(*rows[0]) if rows else None
+    rows = t.rows(f"{joined('run', _SHOWN)} x.id = ? AND x.owner = ?", run_id, owner)
+    return _record(rows[0]) if rows else None
+
+
+def _record(row: tuple[Any, ...]) -> RunRecord:
+    return RunRecord(*(*row[:-3], read_about(*row[-3:])))
 
 
 def _requests(t: ReadTransaction, run_id: str) -> tuple[bytes, list[bytes]] | None:
@@ -215,11 +246,12 @@ def _size(period: PeriodRecord, answer: bytes) -> int:
 
 def _insert(t: Transaction, period: PeriodRecord, answer: bytes) -> int:
     return t.change(
-        f"INSERT INTO periods ({_PERIOD}) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",  # noqa: S608 - constants
+        f"INSERT INTO periods ({_PERIOD}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",  # noqa: S608 - constants
         period.run_id,
         period.aggregation,
         period.request_digest,
         period.request,
         period.state,
         answer,
+        period.created_at,
     )

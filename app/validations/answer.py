@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from app.wire.base import AnswerModel, Optional
+from app.wire.naming import Named
 
 __all__ = ["Curve", "FailureOut", "SchemeOut", "ValidationList", "ValidationOut", "ValidationState", "VerdictOut"]
 
@@ -61,16 +62,37 @@ class FailureOut(AnswerModel):
     draw: int
 
 
-class ValidationSummary(AnswerModel):
-    """Where a validation stands."""
+class SourceOut(AnswerModel):
+    """The source that was asked for, without a network: that is too large to repeat."""
+
+    kind: str
+    id: Optional[str] = Field(None, description="Of a plan or run.")
+    devices: Optional[int] = Field(None, description="This and the rest: of a generator.")
+    topology: Optional[str] = None
+    link_probability: Optional[float] = None
+    mean_datapoints: Optional[float] = None
+    budget: Optional[str] = None
+
+
+class ValidationSummary(Named):
+    """Where a validation stands, and what was asked for; what an earlier release stored lacks some of it."""
 
     id: str
     state: ValidationState
     created_at: datetime
+    updated_at: datetime
     started_at: Optional[datetime] = None
     finished_at: Optional[datetime] = None
     progress: float = Field(description="0..1, by aggregations done.")
     failure: Optional[FailureOut] = None
+    source: Optional[SourceOut] = None
+    seeds: Optional[list[int]] = None
+    draws: Optional[int] = None
+    model: Optional[str] = Field(None, description="Absent if the default was left to the service.")
+    learning_rate: Optional[float] = None
+    batch_size: Optional[int] = None
+    labels_per_device: Optional[int] = None
+    tolerance: Optional[float] = None
 
 
 class ValidationOut(ValidationSummary):

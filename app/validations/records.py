@@ -1,9 +1,11 @@
 """Validations as records, and the statements that the stores of validations share."""
 
 import json
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from app.store.about import About
 from app.store.database import Transaction
 
 __all__ = [
@@ -47,6 +49,8 @@ class ValidationRecord:
     started_at: float | None
     finished_at: float | None
     failure: str | None
+    updated_at: float
+    about: About
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,8 @@ class EventRecord:
 
 def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any]) -> None:
     """Append an event; the validation's row is locked by it, so numbers are taken in the order of commits."""
-    sql = "UPDATE validations SET last_event = last_event + 1 WHERE id = ? RETURNING last_event"
-    for (number,) in t.rows(sql, validation_id):
+    sql = "UPDATE validations SET last_event = last_event + 1, updated_at = ? WHERE id = ? RETURNING last_event"
+    for (number,) in t.rows(sql, time.time(), validation_id):
         t.change(
             "INSERT INTO validation_events (validation_id, number, kind, body) VALUES (?, ?, ?, ?)",
             validation_id,

@@ -8,6 +8,7 @@ from app.http.problems import InvalidRequestError
 from app.plans.request import ChangeIn
 from app.wire.base import Optional, RequestModel
 from app.wire.fleet import FleetIn
+from app.wire.naming import NamedRequest
 from app.wire.network import NetworkIn
 from fedl_sim.contract import GIVEN_PLAN
 from sampler import UnknownSchemeError, find_scheme
@@ -81,7 +82,7 @@ SchemeName = Annotated[str, StringConstraints(pattern=r"^[a-z_-]{1,40}(:[a-z_]{1
 Seed = Annotated[int, Field(ge=0, lt=2**53)]
 
 
-class ValidationRequest(RequestModel):
+class ValidationRequest(NamedRequest):
     """An experiment: train for real on this network under these schemes, for each seed."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
@@ -133,6 +134,13 @@ class ValidationRequest(RequestModel):
             except UnknownSchemeError as error:
                 rule = f"must be one of {error.known}; `{GIVEN_PLAN}` if the source is a plan or run"
                 raise InvalidRequestError.at(f"/schemes/{i}", rule) from error
+
+    def asked(self) -> dict[str, Any]:
+        """What answers repeat of the request; a network is too large for that."""
+        names = ("model", "seeds", "draws", "learning_rate", "batch_size", "labels_per_device", "tolerance")
+        source = self.source.model_dump(exclude={"network", "fleet", "schedule"}, exclude_none=True)
+        values = {name: getattr(self, name) for name in names}
+        return {"source": source} | {name: value for name, value in values.items() if value is not None}
 
     def draws_of(self, scheme: str) -> int:
         """Return how many runs a scheme gets for each seed."""

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import Response, StreamingResponse
 
+from app.http.answers import find_made
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
@@ -12,29 +13,17 @@ from app.http.security import Owner
 from app.validations import service
 from app.validations.answer import ValidationList, ValidationOut
 from app.validations.request import ValidationRequest
-from app.wire.parameters import KNOWN_PARAMETERS, STRANGE
+from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/v1/validations", tags=["validations"], dependencies=KNOWN_PARAMETERS)
 
 ValidationId = Annotated[str, Path(pattern="^val_[0-9a-f]{32}$", description="As POST /v1/validations answered.")]
-Limit = Annotated[int, Query(ge=1, le=1000, description="Validations on a page.")]
-After = Annotated[str, Query(pattern="^(val_[0-9a-f]{32})?$", description="`next` of the page before.")]
-Key = Annotated[
-    str,
-    Header(
-        alias="Idempotency-Key",
-        pattern="^[!-~]{0,255}$",
-        description="Sent again with the same body, it finds the validation it made before.",
-    ),
-]
-Erase = Annotated[bool, Query(description="Delete it with all that was measured, if it has ended.")]
 LastEvent = Annotated[
     int, Header(alias="Last-Event-ID", ge=0, lt=2**53, description="The number of the last event seen.")
 ]
 
-_PLACE = {"Location": {"schema": {"type": "string"}, "description": "Where the validation can be followed."}}
 # Of each event, as OpenAPI before 3.2 has it.
 _EVENT = {
     "type": "object",
@@ -54,7 +43,6 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 _NO_VALIDATION = NotFoundError("you have no validation of this id")
 _ONE_VALIDATION = problems(NO_KEY, _NO_VALIDATION, STRANGE, NO_STORE)
-_EMPTY_PAGE = InvalidRequestError.of_parameter("limit", "Input should be greater than or equal to 1")
 _NO_ROUNDS = InvalidRequestError.at("/aggregations", "Input should be greater than or equal to 1")
 _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
 
@@ -65,12 +53,12 @@ _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
     operation_id="createValidation",
     summary="Start an experiment",
     response_model=ValidationOut,
-    responses={202: {"headers": _PLACE}, **problems(*JSON_BODY, _USED_KEY, _NO_ROUNDS, NO_ROOM)},
+    responses={202: {"headers": LOCATION}, **problems(*JSON_BODY, _USED_KEY, _NO_ROUNDS, NO_ROOM)},
     openapi_extra=reads(ValidationRequest),
 )
-async def create_validation(request: Request, owner: Owner, key: Key = "") -> Response:
+async def create_validation(request: Request, owner: Owner, key: IdempotencyKey = "") -> Response:
     """Train for real under several schemes, in a worker; `Location` says where to look for the result."""
-    return await process(request, owner, service.create, key, first=service.find_known)
+    return await process(request, owner, service.create, key, first=find_made)
 
 
 @router.get(
@@ -78,11 +66,11 @@ async def create_validation(request: Request, owner: Owner, key: Key = "") -> Re
     operation_id="listValidations",
     summary="List validations",
     response_model_exclude_none=True,
-    responses=problems(NO_KEY, _EMPTY_PAGE, NO_STORE),
+    responses=problems(NO_KEY, EMPTY_PAGE, NO_STORE),
 )
-async def list_validations(request: Request, owner: Owner, limit: Limit = 100, after: After = "") -> ValidationList:
+async def list_validations(request: Request, owner: Owner, page: PageAsked) -> ValidationList:
     """The caller's validations, oldest first."""
-    return await look_up(request, service.list_validations, owner, limit, after or None)
+    return await look_up(request, service.list_validations, owner, page)
 
 
 @router.get(
@@ -98,18 +86,28 @@ async def get_validation(request: Request, owner: Owner, validation_id: Validati
     return await look_up(request, service.show, owner, validation_id)
 
 
-@router.delete(
-    "/{validation_id}",
+@router.post(
+    "/{validation_id}/cancel",
     operation_id="cancelValidation",
-    summary="Cancel a validation at its next round, or erase it",
+    summary="Cancel a validation at its next round",
     response_model_exclude_none=True,
     responses=_ONE_VALIDATION,
 )
-async def cancel_validation(
-    request: Request, owner: Owner, validation_id: ValidationId, *, erase: Erase = False
-) -> ValidationOut:
-    """What has been measured stays, unless an ended validation is to be erased."""
-    return await look_up(request, service.cancel, owner, validation_id, erase)
+async def cancel_validation(request: Request, owner: Owner, validation_id: ValidationId) -> ValidationOut:
+    """What has been measured stays. One that has ended stays as it is."""
+    return await look_up(request, service.cancel, owner, validation_id)
+
+
+@router.delete(
+    "/{validation_id}",
+    status_code=204,
+    operation_id="deleteValidation",
+    summary="Forget a validation that has ended",
+    responses=problems(NO_KEY, _NO_VALIDATION, service.is_open(), STRANGE, NO_STORE),
+)
+async def delete_validation(request: Request, owner: Owner, validation_id: ValidationId) -> None:
+    """Delete it with all that was measured."""
+    await look_up(request, service.delete, owner, validation_id)
 
 
 @router.get(

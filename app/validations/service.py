@@ -5,12 +5,11 @@ import hashlib
 import json
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from typing import Any
 
 from starlette.responses import Response
 
-from app.http.answers import encoded, new_id, page
+from app.http.answers import encoded, find_made, moment, new_id, page, same_body
 from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import (
     ConflictError,
@@ -22,6 +21,8 @@ from app.http.problems import (
 )
 from app.http.room import check_room
 from app.store import StoreError
+from app.store.about import KeyTakenError, Made
+from app.store.paging import Page
 from app.validations.answer import (
     FailureOut,
     ValidationList,
@@ -39,16 +40,11 @@ from app.wire.base import given
 from fedl_sim.contract import ContractError, Work
 from solver import DEFAULT_TRANSFER
 
-__all__ = ["cancel", "create", "find_known", "follow", "list_validations", "open_stream", "show"]
+__all__ = ["cancel", "create", "delete", "follow", "is_open", "list_validations", "open_stream", "show"]
 
 _ENDED = frozenset({"succeeded", "failed", "cancelled"})
 _LOOK_SECONDS = 0.25
 _COMMENT_SECONDS = 10.0
-
-
-def find_known(service: Service, owner: str, key: str) -> Accepted | None:
-    """The validation that this key made before."""
-    return ValidationStore(service.store).known(owner, key)
 
 
 def create(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
@@ -58,9 +54,9 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response | Un
     canonical = request.model_dump_json(exclude_unset=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()
     # Before the source is resolved: the plan or run may have been deleted since.
-    known = find_known(service, owner, key)
-    if known is not None:
-        return _answer(service, owner, known, digest)
+    made = find_made(service, owner, key)
+    if made is not None:
+        return _answer(service, owner, Accepted(made.id, made.digest, new=False), digest)
     check_room(service, owner)
     found = material(service, owner, request)
     settings = service.settings
@@ -68,8 +64,7 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response | Un
         NewValidation(
             id=new_id("val"),
             owner=owner,
-            key=key or None,
-            digest=digest,
+            about=request.about(key, digest, request.asked()),
             request=canonical,
             work=_work(request, found),
             parts=_parts(service, request, found),
@@ -78,7 +73,15 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response | Un
         most_open_of_owner=settings.key_validations if settings.needs_key else settings.validation_queue,
         most_bytes=settings.key_bytes,
     )
-    return Unwritten(lambda: _accepted(service, owner, add(), digest))
+
+    def write() -> Response:
+        try:
+            accepted = add()
+        except KeyTakenError:  # by another process; it is found now
+            accepted = add()
+        return _accepted(service, owner, accepted, digest)
+
+    return Unwritten(write)
 
 
 def _accepted(service: Service, owner: str, accepted: Accepted, digest: str) -> Response:
@@ -101,8 +104,7 @@ def _accepted(service: Service, owner: str, accepted: Accepted, digest: str) -> 
 
 def _answer(service: Service, owner: str, accepted: Accepted, digest: str) -> Response:
     """The validation that exists for a request now, if it was made for the same body."""
-    if accepted.digest != digest:
-        raise ConflictError("this Idempotency-Key was used with another body")
+    same_body(Made(accepted.id, accepted.digest), digest)
     headers = {"Location": f"/v1/validations/{accepted.id}"} | ({} if accepted.new else {"Idempotent-Replay": "true"})
     return Response(encoded(service, show(service, owner, accepted.id)), 202, headers, JSON)
 
@@ -171,22 +173,34 @@ def show(service: Service, owner: str, validation_id: str) -> ValidationOut:
     )
 
 
-def list_validations(service: Service, owner: str, limit: int, after: str | None) -> ValidationList:
+def list_validations(service: Service, owner: str, asked: Page) -> ValidationList:
     """A page of the owner's validations."""
-    found = ValidationStore(service.store).page(owner, limit + 1, after)
-    shown, more = page(found, limit)
+    shown, more = page(ValidationStore(service.store).page(owner, asked), asked.limit)
     return ValidationList(validations=[ValidationSummary(**_summary(one)) for one in shown], **given(next=more))
 
 
-def cancel(service: Service, owner: str, validation_id: str, erase: bool) -> ValidationOut:  # noqa: FBT001
-    """Ask for a stop at the next round. An ended validation stays as it is, unless it is to be erased."""
-    store = ValidationStore(service.store)
-    if store.cancel(owner, validation_id) is None:
+def cancel(service: Service, owner: str, validation_id: str) -> ValidationOut:
+    """Ask for a stop at the next round. An ended validation stays as it is."""
+    if ValidationStore(service.store).cancel(owner, validation_id) is None:
         raise _not_found()
-    shown = show(service, owner, validation_id)
-    if erase:
-        store.erase(owner, validation_id)
-    return shown
+    return show(service, owner, validation_id)
+
+
+def delete(service: Service, owner: str, validation_id: str) -> None:
+    """Forget an ended validation with all that was measured.
+
+    Raises:
+        ConflictError: it waits or runs.
+    """
+    store = ValidationStore(service.store)
+    if not store.erase(owner, validation_id):
+        _find(service, owner, validation_id)
+        raise is_open()
+
+
+def is_open() -> ConflictError:
+    """A validation that waits or runs cannot be forgotten: workers have parts of it."""
+    return ConflictError("the validation has not ended; cancel it first")
 
 
 def open_stream(service: Service, owner: str, validation_id: str, after: int) -> bool:
@@ -257,13 +271,11 @@ def _summary(record: ValidationRecord) -> dict[str, Any]:
     return given(
         id=record.id,
         state=state,
-        created_at=_moment(record.created_at),
-        started_at=None if record.started_at is None else _moment(record.started_at),
-        finished_at=None if record.finished_at is None else _moment(record.finished_at),
+        created_at=moment(record.created_at),
+        updated_at=moment(record.updated_at),
+        started_at=None if record.started_at is None else moment(record.started_at),
+        finished_at=None if record.finished_at is None else moment(record.finished_at),
         progress=record.rounds_done / record.rounds,
         failure=None if record.failure is None else FailureOut(**json.loads(record.failure)),
+        **record.about.told(),
     )
-
-
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

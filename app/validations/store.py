@@ -5,10 +5,11 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from app.store import Store
-from app.store.database import ReadTransaction
-from app.store.paging import owned_page
+from app.store.about import About, joined, made_by, read_about, tell
+from app.store.paging import Page, owned_page
 from app.store.usage import ROW_BYTES, charge
 from app.validations.packing import pack_work, unpack_work
 from app.validations.records import (
@@ -24,7 +25,10 @@ from fedl_sim.contract import Outline, Work
 
 __all__ = ["Accepted", "NewPart", "NewValidation", "Standing", "ValidationStore"]
 
-_COLUMNS = "id, owner, created_at, state, cancelled, rounds, rounds_done, last_event, started_at, finished_at, failure"
+_COLUMNS = (
+    "x.id, x.owner, x.created_at, x.state, x.cancelled, x.rounds, x.rounds_done, x.last_event, x.started_at, "
+    "x.finished_at, x.failure, x.updated_at"
+)
 # The record, the event and the attempts of a round, roughly.
 _ROUND_BYTES = 1024
 _PART = "id, number, scheme, seed, draw, rounds, state, next_round, facts"
@@ -46,8 +50,7 @@ class NewValidation:
 
     id: str
     owner: str
-    key: str | None
-    digest: str
+    about: About
     request: bytes
     work: Work
     parts: tuple[NewPart, ...]
@@ -95,6 +98,7 @@ class ValidationStore:
 
         Raises:
             QuotaError: the owner would keep more than `most_bytes` (when it is written).
+            KeyTakenError: its idempotency key has made something meanwhile (likewise).
         """
         return partial(
             self._add,
@@ -118,9 +122,9 @@ class ValidationStore:
     ) -> Accepted:
         created_at = time.time()
         with self._store.write() as t:
-            known = _known(t, new.owner, new.key)
-            if known is not None:
-                return known
+            made = made_by(t, new.owner, new.about.key)
+            if made is not None:
+                return Accepted(made.id, made.digest, new=False)
             sql = f"SELECT COUNT(*) FROM validations WHERE state IN {OPEN_STATES}"  # noqa: S608 - constants
             ((of_owner,),) = t.rows(f"{sql} AND owner = ?", new.owner)
             if of_owner >= most_open_of_owner:
@@ -128,21 +132,18 @@ class ValidationStore:
             ((of_all,),) = t.rows(sql)
             if of_all >= most_open:
                 return Accepted("", "", new=False, full="queue")
-            added = t.change(
-                "INSERT INTO validations (id, owner, created_at, idempotency_key, digest, state, cancelled, rounds, "
-                "rounds_done, last_event, request, work) VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, 0, 0, ?, ?) "
-                "ON CONFLICT DO NOTHING",
+            t.change(
+                "INSERT INTO validations (id, owner, created_at, state, cancelled, rounds, rounds_done, last_event, "
+                "updated_at, request, work) VALUES (?, ?, ?, 'queued', 0, ?, 0, 0, ?, ?, ?)",
                 new.id,
                 new.owner,
                 created_at,
-                new.key,
-                new.digest,
                 sum(part.rounds for part in new.parts),
+                created_at,
                 request,
                 work,
             )
-            if not added:  # another process was first with this key
-                return _known(t, new.owner, new.key) or Accepted("", "", new=False, full="queue")
+            more = tell(t, "validation", new.id, new.owner, new.about)
             for number, part in enumerate(new.parts):
                 t.change(
                     "INSERT INTO validation_parts (id, validation_id, number, scheme, seed, draw, rounds, state, "
@@ -157,21 +158,15 @@ class ValidationStore:
                     created_at,
                 )
             add_event(t, new.id, "state", {"state": "queued"})
-            size = _size(new, len(request) + len(work))
+            size = _size(new, len(request) + len(work) + more)
             charge(t, self._store, new.owner, "validation", new.id, size=size, limit=most_bytes)
-        return Accepted(new.id, new.digest, new=True)
-
-    def known(self, owner: str, key: str) -> Accepted | None:
-        """The validation that this owner's idempotency key made before."""
-        with self._store.read() as t:
-            return _known(t, owner, key)
+        return Accepted(new.id, new.about.digest, new=True)
 
     def find(self, owner: str, validation_id: str) -> ValidationRecord | None:
         """The validation, if there is one and it is this owner's."""
-        sql = f"SELECT {_COLUMNS} FROM validations WHERE id = ? AND owner = ?"  # noqa: S608 - constants
         with self._store.read() as t:
-            rows = t.rows(sql, validation_id, owner)
-        return ValidationRecord(*rows[0]) if rows else None
+            rows = t.rows(f"{joined('validation', _COLUMNS)} x.id = ? AND x.owner = ?", validation_id, owner)
+        return _record(rows[0]) if rows else None
 
     def standing(self, owner: str, validation_id: str) -> Standing | None:
         """The validation with its parts and rounds, all at one moment; None if the owner has no such validation.
@@ -179,7 +174,7 @@ class ValidationStore:
         Raises:
             ContractError: what is stored is damaged.
         """
-        sql = f"SELECT {_COLUMNS}, work FROM validations WHERE id = ? AND owner = ?"  # noqa: S608 - constants
+        sql = f"{joined('validation', f'x.work, {_COLUMNS}')} x.id = ? AND x.owner = ?"
         of_parts = f"SELECT {_PART} FROM validation_parts WHERE validation_id = ? ORDER BY number"  # noqa: S608
         with self._store.read() as t:
             found = t.rows(sql, validation_id, owner)
@@ -191,19 +186,18 @@ class ValidationStore:
                 "(SELECT id FROM validation_parts WHERE validation_id = ?) ORDER BY part_id, aggregation",
                 validation_id,
             )
-        *record, work = found[0]
+        work, *record = found[0]
         return Standing(
-            ValidationRecord(*record),
+            _record(tuple(record)),
             Outline.from_json(unpack_work(work)),
             [PartRecord(*row) for row in parts],
             [RoundRecord(*row) for row in rounds],
         )
 
-    def page(self, owner: str, limit: int, after: str | None) -> list[ValidationRecord]:
-        """The owner's validations, oldest first, from the one after `after` on."""
+    def page(self, owner: str, page: Page) -> list[ValidationRecord]:
+        """A page of the owner's validations, and one more if there are more."""
         with self._store.read() as t:
-            rows = owned_page(t, "validations", _COLUMNS, owner, limit=limit, after=after)
-        return [ValidationRecord(*row) for row in rows]
+            return [_record(row) for row in owned_page(t, "validation", _COLUMNS, owner, page)]
 
     def cancel(self, owner: str, validation_id: str) -> ValidationRecord | None:
         """Ask for a stop at the next round; what has not begun stops at once."""
@@ -249,9 +243,5 @@ def _size(new: NewValidation, body: int) -> int:
     return ROW_BYTES * (1 + len(new.parts)) + body + _ROUND_BYTES * sum(part.rounds for part in new.parts)
 
 
-def _known(t: ReadTransaction, owner: str, key: str | None) -> Accepted | None:
-    """The validation that this owner's idempotency key made before."""
-    if key is None:
-        return None
-    sql = "SELECT id, digest FROM validations WHERE owner = ? AND idempotency_key = ?"
-    return next((Accepted(found, digest, new=False) for found, digest in t.rows(sql, owner, key)), None)
+def _record(row: tuple[Any, ...]) -> ValidationRecord:
+    return ValidationRecord(*(*row[:-3], read_about(*row[-3:])))

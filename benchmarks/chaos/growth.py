@@ -25,7 +25,7 @@ def full_disk(site: Site) -> Outcome:
         database = Sqlite(disk / "fedsift.db")
         with site.service(database.url, disk_reserve=str(16 * 2**20)) as service:
             with service.client() as client:
-                run = client.post("/v1/runs", json=PLAN | {"aggregation_period": 2}).json()["run"]
+                run = client.post("/v1/runs", json=PLAN | {"aggregation_period": 2}).json()["id"]
             _fill(disk / "filler")
             kept = [ask(service, "POST", "/v1/plans", json=PLAN | {"keep": True})[0] for _ in range(40)][-1]
             ready, _ = ask(service, "GET", "/readyz")
@@ -34,7 +34,7 @@ def full_disk(site: Site) -> Outcome:
             (disk / "filler").unlink()
             afterwards, _ = ask(service, "POST", "/v1/plans", json=PLAN | {"keep": True})
     words = f"keep {kept}, /readyz {ready}, DELETE {deleted}, plan {planned}; with space again keep {afterwards}"
-    holds = ready == 503 and deleted == 204 and planned == 200 and afterwards == 200 and kept in {200, 503, 507}
+    holds = ready == 503 and deleted == 204 and planned == 200 and afterwards == 201 and kept in {201, 503, 507}
     return Outcome(words, holds)
 
 

@@ -157,7 +157,7 @@ def _large_plan(service: Service) -> tuple[str, int]:
     with service.client(120) as client:
         for steps in (16, 12, 8, 4, 2, 1):
             answer = client.post("/v1/plans", json={**body, "keep": True, "horizon": steps})
-            if answer.status_code == 200:
+            if answer.status_code == 201:
                 return str(answer.json()["id"]), len(answer.content)
     raise RuntimeError(f"no large plan is made: {answer.status_code} {answer.text[:200]}")
 

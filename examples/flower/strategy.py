@@ -67,7 +67,7 @@ class FedsiftStrategy(Strategy):
             self.period = self._ask("/v1/runs", body)
         else:
             report = {"aggregation": server_round - 1, "gradient_norm": self.gradient_norm}
-            self.period = self._ask(f"/v1/runs/{self.period['run']}/aggregations", report)
+            self.period = self._ask(f"/v1/runs/{self.period['id']}/aggregations", report)
         transfers = self.period["steps"][0]["transfers"]
         columns = (transfers["source"], transfers["target"], transfers["datapoints"])
         for source, target, datapoints in zip(*columns, strict=True):

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from app.store import Store
+from app.store.about import About
 from app.validations.records import EventRecord, ValidationRecord
 from app.validations.store import NewPart, NewValidation, ValidationStore
 from fedl_sim.contract import Work
@@ -75,7 +76,7 @@ class Crew:
     def submit(self, *schemes: str, seeds: tuple[int, ...] = (0,), owner: str = "local", **changes: Any) -> str:
         work = {**WORK, **changes}
         parts = tuple(NewPart(scheme, seed, 0, work["aggregations"] + 1) for seed in seeds for scheme in schemes)
-        new = NewValidation(f"val_{secrets.token_hex(16)}", owner, None, "", b"{}", Work.from_json(work), parts)
+        new = NewValidation(f"val_{secrets.token_hex(16)}", owner, About(), b"{}", Work.from_json(work), parts)
         assert self.validations.adding(new, most_open=10**6, most_open_of_owner=10**6, most_bytes=10**12)().new
         return new.id
 

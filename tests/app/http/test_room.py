@@ -64,9 +64,10 @@ def test_a_quota_limits_plans_runs_and_validations_together(tmp_path: Path, data
         validation = c.post("/v1/validations", json=VALIDATION)
         assert validation.status_code == 202
         place = validation.headers["location"]
-        assert c.delete(place, params={"erase": True}).json()["state"] == "cancelled"
+        assert c.post(f"{place}/cancel").json()["state"] == "cancelled"
+        assert c.delete(place).status_code == 204
         assert c.get(place).status_code == 404
-        assert c.delete(place, params={"erase": True}).status_code == 404
+        assert c.delete(place).status_code == 404
 
 
 def test_with_little_space_left_nothing_new_is_kept(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ WRONG: dict[str, dict[str, Any]] = {
             ]
         }
     },
+    "listPlans": {"query": "?limit=0"},
+    "listAggregations": {"query": "?limit=0"},
     "listRuns": {"query": "?limit=0"},
     "listValidations": {"query": "?limit=0"},
 }
@@ -85,11 +87,16 @@ class Caller:
 
     async def provoke_409(self) -> httpx.Response:
         app = self.app()
-        if self.name == "createValidation":
+        if self.name.startswith("create"):
             headers = {"Idempotency-Key": "mine"}
-            await self.call(app, content=json.dumps(REQUESTS[self.name]).encode(), **headers)
-            other = {**REQUESTS[self.name], "seeds": [7]}
-            return await self.call(app, content=json.dumps(other).encode(), **headers)
+            asked = {**REQUESTS[self.name], **({"keep": True} if self.name == "createPlan" else {})}
+            await self.call(app, content=json.dumps(asked).encode(), **headers)
+            return await self.call(app, content=json.dumps({**asked, "name": "another"}).encode(), **headers)
+        if self.name == "deleteValidation":
+            body = json.dumps(REQUESTS["createValidation"]).encode()
+            kind = {"Content-Type": "application/json"}
+            made = await self.send(app, "POST", "/v1/validations", body, **kind)
+            return await self.send(app, "DELETE", made.headers["location"])
         place = await self.place(app)
         for norm in (0.5, 0.6):
             answer = await self.send(app, "POST", place, json.dumps({"aggregation": 1, "gradient_norm": norm}).encode())
@@ -109,7 +116,7 @@ class Caller:
         if "body" in wrong:
             return await self.send(app, "POST", await self.place(app), json.dumps(wrong["body"]).encode())
         if "query" in wrong:
-            return await self.send(app, self.method, self.path + wrong["query"])
+            return await self.call(app, query=wrong["query"])
         return await self.call(app, query="?colour=1")
 
     async def provoke_429(self) -> httpx.Response:
@@ -151,7 +158,7 @@ class Caller:
         if "{run_id}" not in self.path:
             return self.path
         made = await self.send(app, "POST", "/v1/runs", json.dumps(REQUESTS["createRun"]).encode())
-        return self.path.replace("{run_id}", made.json()["run"])
+        return self.path.replace("{run_id}", made.json()["id"])
 
     def archive(self) -> bytes:
         network = REQUESTS["createPlan"]["network"]

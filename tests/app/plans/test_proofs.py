@@ -80,7 +80,7 @@ def test_a_run_proves_its_first_period_alone(client: httpx.Client) -> None:
     request = as_request(NETWORK, sample_size=4, horizon=5, aggregation_period=2, sampler="greedy:surrogate")
     first = client.post("/v1/runs", json=request).json()
     assert 0 <= first["set_gap"] < 0.05
-    place = f"/v1/runs/{first['run']}/aggregations"
+    place = f"/v1/runs/{first['id']}/aggregations"
     later = client.post(place, json={"aggregation": 1, "gradient_norm": 0.5}).json()
     assert not {"set_bound", "set_gap", "sampler_status"} & later.keys()
 

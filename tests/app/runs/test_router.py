@@ -19,7 +19,7 @@ def start_run(client: httpx.Client, request: dict[str, Any]) -> str:
     answer = client.post("/v1/runs", json=request)
     assert answer.status_code == 201, answer.text
     location = answer.headers["location"]
-    assert location == f"/v1/runs/{answer.json()['run']}"
+    assert location == f"/v1/runs/{answer.json()['id']}"
     return location
 
 
@@ -35,7 +35,7 @@ def test_periods_with_a_constant_gradient_make_up_the_plan(client: httpx.Client)
     steps = first.json()["steps"]
     for k in (1, 2):
         period = aggregate(client, run, k).json()
-        assert period["finished"] is (k == 2)
+        assert period["state"] == ("finished" if k == 2 else "active")
         steps += period["steps"]
     assert [step["step"] for step in steps] == list(range(1, 13))
     assert [len(first.json()["steps"]), len(period["steps"])] == [5, 2]
@@ -134,7 +134,7 @@ def test_runs_are_listed_shown_and_deleted(client: httpx.Client) -> None:
     assert [run for run in seen if run in made] == made
     assert len(set(seen)) == len(seen)
     shown = client.get(f"/v1/runs/{made[0]}").json()
-    assert (shown["aggregation"], shown["step"], shown["finished"]) == (0, 5, False)
+    assert (shown["aggregation"], shown["step"], shown["state"]) == (0, 5, "active")
     assert client.delete(f"/v1/runs/{made[0]}").status_code == 204
     assert client.get(f"/v1/runs/{made[0]}").status_code == 404
     assert client.delete(f"/v1/runs/{made[0]}").status_code == 404

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.plans.store import KeptPlan, PlanStore
+from app.plans.store import KeptPlan, PlanEntry, PlanStore
 from app.store import Store
+from app.store.about import About
 from app.store.database import DiskFullError
 from app.store.reserve import RESERVE_BYTES, Reserve
 
@@ -37,7 +38,9 @@ def test_the_space_of_deleted_rows_goes_back_to_the_disk(tmp_path: Path) -> None
     store = Store(f"sqlite:///{tmp_path}/a.db")
     plans = PlanStore(store)
     for number in range(10):
-        plans.adding(str(number), "me", KeptPlan(os.urandom(2_000_000), b""), most_bytes=10**9)()
+        plans.adding(
+            PlanEntry(str(number), 0.0, About()), "me", KeptPlan(os.urandom(2_000_000), b""), most_bytes=10**9
+        )()
     for number in range(10):
         assert plans.delete("me", str(number))
     for _ in range(20):

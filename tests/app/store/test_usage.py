@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from app.plans.store import KeptPlan, PlanStore
+from app.plans.store import KeptPlan, PlanEntry, PlanStore
 from app.runs.store import PeriodRecord, RunRecord, RunStore
 from app.store import Store
+from app.store.about import About
+from app.store.paging import Page
 from app.store.usage import ROW_BYTES, QuotaError, check_quota, delete_old, used_bytes
 from tests.support.crew import Crew
 
@@ -30,16 +32,16 @@ def used(store: Store, owner: str = "me") -> int:
 
 def keep_plan(store: Store, name: str, size: int, *, limit: int = PLENTY, owner: str = "me") -> None:
     """Bytes at random, so that they cannot be packed."""
-    PlanStore(store).adding(name, owner, KeptPlan(os.urandom(size), b""), most_bytes=limit)()
+    PlanStore(store).adding(PlanEntry(name, 0.0, About()), owner, KeptPlan(os.urandom(size), b""), most_bytes=limit)()
 
 
 def period(run: str, aggregation: int, size: int) -> PeriodRecord:
-    return PeriodRecord(run, aggregation, "", os.urandom(size), "{}", b"")
+    return PeriodRecord(run, aggregation, "", os.urandom(size), "{}", b"", 0.0)
 
 
 def start_run(store: Store, name: str, size: int, *, limit: int = PLENTY) -> None:
     RunStore(store).adding(
-        RunRecord(name, "me", 0.0, 1, 1, 1, 1), os.urandom(size), period(name, 0, 0), most_bytes=limit
+        RunRecord(name, "me", 0.0, 1, 1, 1, 1, 0.0, About()), os.urandom(size), period(name, 0, 0), most_bytes=limit
     )()
 
 
@@ -123,7 +125,7 @@ def test_what_has_not_grown_for_long_is_deleted(store: Store) -> None:
     assert delete_old(store, "run", 7) == 1
     assert PlanStore(store).find("me", "old") is None
     assert PlanStore(store).find("me", "new") is not None
-    assert [run.id for run, _ in RunStore(store).page("me", 10, None)] == ["new"]
+    assert [run.id for run, _ in RunStore(store).page("me", Page(10))] == ["new"]
     assert delete_old(store, "plan", 7) == delete_old(store, "run", 7) == 0
 
 

@@ -124,7 +124,10 @@ def test_partial_curves_and_time_left_while_it_runs_and_a_cancel_that_keeps_them
     assert seen["seconds_left"] > 0
     assert 3 <= len(seen["schemes"][0]["accuracy"]["mean"]) < 2001
     assert seen["schemes"][0]["verdict"]["outcome"] == "pending"
-    asked = c.delete(place)
+    refused = c.delete(place)
+    assert refused.status_code == 409
+    assert refused.json()["detail"] == "the validation has not ended; cancel it first"
+    asked = c.post(f"{place}/cancel")
     assert asked.status_code == 200
     assert asked.json()["state"] in {"cancelling", "cancelled"}
     ended = wait(c, place)
@@ -138,7 +141,10 @@ def test_partial_curves_and_time_left_while_it_runs_and_a_cancel_that_keeps_them
         "cancelling",
         "cancelled",
     ]
-    assert c.delete(place).json()["state"] == "cancelled"
+    assert c.post(f"{place}/cancel").json()["state"] == "cancelled"
+    assert c.delete(place).status_code == 204
+    assert c.get(place).status_code == 404
+    assert c.delete(place).status_code == 404
 
 
 def test_a_data_set_that_is_not_there_fails_with_its_reason(c: httpx.Client) -> None:
@@ -243,7 +249,7 @@ def test_an_idempotency_key_makes_one_validation(c: httpx.Client) -> None:
 @pytest.mark.parametrize("kind", ["plan", "run"])
 def test_a_replay_finds_its_validation_after_the_source_was_deleted(c: httpx.Client, kind: str) -> None:
     asked = random_request(7, 14, sample_size=3, horizon=4) | ({"keep": True} if kind == "plan" else {})
-    source = c.post(f"/v1/{kind}s", json=asked).json()["id" if kind == "plan" else "run"]
+    source = c.post(f"/v1/{kind}s", json=asked).json()["id"]
     body = {"source": {"kind": kind, "id": source}, "schemes": [GIVEN_PLAN], "draws": 1}
     headers = {"Idempotency-Key": f"deleted-{kind}"}
     first = c.post("/v1/validations", json=body, headers=headers)
@@ -327,7 +333,7 @@ def test_a_full_queue_turns_callers_away_and_says_when_to_come_back(tmp_path: Pa
         assert refused.status_code == 503
         assert refused.headers["retry-after"] == "1"
         assert refused.json()["type"] == "urn:fedsift:problem:overloaded"
-        assert client.delete(places[0]).json()["state"] == "cancelled"  # nothing had begun
+        assert client.post(f"{places[0]}/cancel").json()["state"] == "cancelled"  # nothing had begun
         submit(client)
         assert "fedsift_validation_queue_depth 12.0" in client.get("/metrics").text
 
@@ -344,10 +350,10 @@ def test_validations_belong_to_keys_and_keys_have_their_share(tmp_path: Path) ->
         assert refused.status_code == 429
         assert refused.headers["retry-after"] == "1"
         submit(b)
-        for answer in (b.get(place), b.delete(place), b.get(f"{place}/events")):
+        for answer in (b.get(place), b.post(f"{place}/cancel"), b.delete(place), b.get(f"{place}/events")):
             assert answer.status_code == 404
         assert [one["id"] for one in a.get("/v1/validations").json()["validations"]] == [place.rsplit("/", 1)[1]]
-        assert a.delete(place).json()["state"] == "cancelled"
+        assert a.post(f"{place}/cancel").json()["state"] == "cancelled"
         plan = a.post("/v1/plans", json={**random_request(1, 10), "keep": True}).json()["id"]
         assert b.get(f"/v1/plans/{plan}").status_code == 404
         assert b.delete(f"/v1/plans/{plan}").status_code == 404

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from app.store import StoreError
+from app.store.paging import Page
 from app.validations.parts import PartStore
 from tests.support.crew import Crew
 from tests.support.server import running_server
@@ -167,9 +168,9 @@ def test_ended_validations_go_after_their_time_and_beyond_their_number(tmp_path:
         for validation in made:
             crew.validations.cancel("local", validation)
         assert parts.delete_ended(older_than=10, kept_of_owner=2) == 3
-        assert [one.id for one in crew.validations.page("local", 10, None)] == [*made[3:], running]
+        assert [one.id for one in crew.validations.page("local", Page(10))] == [*made[3:], running]
         assert parts.delete_ended(older_than=-1, kept_of_owner=2) == 2
-        assert [one.id for one in crew.validations.page("local", 10, None)] == [running]
+        assert [one.id for one in crew.validations.page("local", Page(10))] == [running]
 
 
 def test_a_store_that_is_away_is_said_to_be(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.store.paging import Page
 from tests.support.command import FEDSIFT
 from tests.support.crew import Crew
 from tests.support.server import Server, free_port, running_server, start_server
@@ -41,8 +42,8 @@ def test_the_service_is_killed_under_a_job_and_its_follower(database_url: str, t
             expected = json.loads(undisturbed.communicate(timeout=400)[0])
             assert expected["state"] == "succeeded"
             follower = follow(server.url, str(request), "--json", "-o", str(tmp_path / "curves.png"))
-            crew.until(lambda: len(crew.validations.page("local", 9, None)) == 2)
-            validation = crew.validations.page("local", 9, None)[1].id
+            crew.until(lambda: len(crew.validations.page("local", Page(9))) == 2)
+            validation = crew.validations.page("local", Page(9))[1].id
             for _ in range(4):
                 crew.until_more_rounds(validation, 6)
                 server.process.kill()

@@ -20,6 +20,7 @@ from fedsift_client.models import (
     Problem,
     Run,
     RunRequest,
+    RunState,
     SamplerList,
     Validation,
     ValidationRequest,
@@ -67,16 +68,16 @@ def loop(client: AuthenticatedClient) -> None:
     )
     assert isinstance(period, Period)
     norm = 1.0
-    while not period.finished:
+    while period.state == RunState.ACTIVE:
         norm *= 0.8
         report = AggregationRequest(aggregation=period.aggregation + 1, gradient_norm=norm)
-        following = aggregate.sync(period.run, client=client, body=report)
+        following = aggregate.sync(period.id, client=client, body=report)
         assert isinstance(following, Period)
         period = following
-    state = get_run.sync(period.run, client=client)
+    state = get_run.sync(period.id, client=client)
     assert isinstance(state, Run)
-    assert (state.step, state.finished) == (6, True)
-    assert delete_run.sync_detailed(period.run, client=client).status_code == 204
+    assert (state.step, state.state) == (6, RunState.FINISHED)
+    assert delete_run.sync_detailed(period.id, client=client).status_code == 204
     print("looped", period.aggregation)
 
 

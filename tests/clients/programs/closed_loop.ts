@@ -36,15 +36,15 @@ async function loop(): Promise<void> {
   const first = await client.POST("/v1/runs", { body });
   if (first.error) throw new Error(first.error.detail);
   let period: components["schemas"]["Period"] = first.data;
-  const place = { path: { run_id: period.run } };
-  for (let norm = 0.8; !period.finished; norm *= 0.8) {
+  const place = { path: { run_id: period.id } };
+  for (let norm = 0.8; period.state === "active"; norm *= 0.8) {
     const report = { aggregation: period.aggregation + 1, gradient_norm: norm };
     const next = await client.POST("/v1/runs/{run_id}/aggregations", { params: place, body: report });
     if (next.error) throw new Error(next.error.detail);
     period = next.data;
   }
   const { data: run } = await client.GET("/v1/runs/{run_id}", { params: place });
-  assert(run?.finished && run.step === 6);
+  assert(run?.state === "finished" && run.step === 6);
   const gone = await client.DELETE("/v1/runs/{run_id}", { params: place });
   assert.equal(gone.response.status, 204);
   console.log("looped", period.aggregation);

@@ -15,7 +15,7 @@ import { keptFields } from "./plan.js";
 function tell(id, periods, norms, more = {}) {
   const plan = joined(periods, state.settings.sampler);
   const story = replay(state.network, state.schedule, plan);
-  update({ loop: { id, periods, norms, plan, story, finished: periods.at(-1).finished, ...more } });
+  update({ loop: { id, periods, norms, plan, story, finished: periods.at(-1).state === "finished", ...more } });
   set({ run: id, norms: writeNorms(norms), step: plan.steps.length });
 }
 
@@ -32,7 +32,7 @@ async function attempt(work) {
 const begin = () =>
   attempt(async () => {
     const first = await call("POST", "/v1/runs", planRequest());
-    tell(first.run, [first], []);
+    tell(first.id, [first], []);
     announce(`Run started, ${first.steps.length} steps planned`);
   });
 
@@ -61,7 +61,7 @@ const resume = (run, norms) =>
     } catch (error) {
       if (error.document?.status !== 404) throw error;
       const first = await call("POST", "/v1/runs", planRequest());
-      tell(first.run, [first], []);
+      tell(first.id, [first], []);
       await go(norms);
     }
   });

@@ -91,7 +91,7 @@ async function start() {
 
 async function cancel() {
   try {
-    update({ job: await call("DELETE", `/v1/validations/${state.job.id}`) });
+    update({ job: await call("POST", `/v1/validations/${state.job.id}/cancel`) });
   } catch (error) {
     update({ jobError: error });
   }
