@@ -28,7 +28,7 @@ from app.keys.ring import KeyRing
 from app.ledger import Ledger
 from app.openapi.document import document
 from app.openapi.router import router as documentation
-from app.operations.readiness import warm_up
+from app.operations.readiness import look_at_store, warm_up
 from app.operations.retention import Retention
 from app.operations.router import router as operations
 from app.plans.router import router as plans
@@ -154,13 +154,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # Threads switch more often than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
     loading = asyncio.create_task(service.pool.run(lambda: warm_up(service)))
+    looking = asyncio.create_task(look_at_store(service))
     retention = Retention(service)
     if service.tidies:
         retention.start()
     with _work_ends_after_signals(service):
         yield
     await _finish(service, retention)
-    await loading
+    await asyncio.gather(loading, looking)
 
 
 async def _finish(service: Service, retention: Retention) -> None:

@@ -18,11 +18,12 @@ from app.keys.ring import KeyRing
 from app.ledger import Tally
 from app.settings import Settings
 from app.store import Store
+from app.store.usage import check_quota
 from app.telemetry.metrics import Metrics
 from app.wire.budget import MemoryBudget
 from app.wire.effort import Work, WorkUnderWay
 
-__all__ = ["JSON", "Service", "Unwritten", "look_up", "process"]
+__all__ = ["JSON", "Service", "Unwritten", "check_room", "look_up", "process"]
 
 JSON = "application/json"
 
@@ -126,3 +127,14 @@ async def look_up(request: Request, work: Callable[..., T], *arguments: Any) -> 
     service: Service = request.app.state.service
     executor = service.executors.reads if request.method == "GET" else service.executors.changes
     return await executor.run(work, service, *arguments)
+
+
+def check_room(service: Service, owner: str) -> None:
+    """Refuse what could not be kept before anything is computed.
+
+    Raises:
+        DiskLowError: less of the disk is free than the reserve.
+        QuotaError: the owner's quota is used up.
+    """
+    service.store.check_disk(service.settings.disk_reserve)
+    check_quota(service.store, owner, service.settings.key_bytes)

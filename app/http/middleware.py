@@ -7,6 +7,7 @@ import time
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.http.compressed import compressed
 from app.http.context import begin_request
 from app.http.handlers import internal_error, problem_response
 from app.http.hosts import ServedHosts, misdirected
@@ -44,6 +45,8 @@ class Surroundings:
         status = 0
         body_read = False
 
+        answered = compressed(scope, send)
+
         async def receive_noting() -> Message:
             nonlocal body_read
             message = await receive()
@@ -61,7 +64,7 @@ class Surroundings:
                     headers.setdefault(name, value)
                 if status >= 400 and not body_read:
                     await _discard(receive_noting)
-            await in_pieces(message, send, self._unread)
+            await in_pieces(message, answered, self._unread)
 
         with self._metrics.tracing.request(scope) as traced:
             try:

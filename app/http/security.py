@@ -7,12 +7,12 @@ from fastapi.security import APIKeyHeader
 
 from app.http.gate import Service
 from app.http.problems import NotFoundError, UnauthorisedError
+from app.keys.store import LOCAL
 from app.store import StoreError
 
 __all__ = [
     "DOCS_POLICY",
     "KEY_HEADER",
-    "LOCAL",
     "SECURITY_HEADERS",
     "STUDIO_POLICY",
     "Owner",
@@ -22,8 +22,6 @@ __all__ = [
 ]
 
 KEY_HEADER = "X-API-Key"
-# The owner of everything where no key is required.
-LOCAL = "local"
 
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
@@ -50,7 +48,7 @@ _header = APIKeyHeader(
 
 
 async def find_owner(request: Request, key: Annotated[str | None, Security(_header)]) -> str:
-    """The id of the caller's key, or the local owner where no key is required."""
+    """The owner of the caller's key, or the local owner where no key is required."""
     service: Service = request.app.state.service
     return await _known_owner(service, key) if service.settings.needs_key else LOCAL
 

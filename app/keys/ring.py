@@ -8,7 +8,7 @@ import secrets
 import time
 from dataclasses import dataclass, replace
 
-from app.keys.store import KeyRecord, KeyStore
+from app.keys.store import KeyNameError, KeyRecord, KeyStore
 from app.store import Store
 
 __all__ = ["PREFIX", "KeyRing", "digest_of"]
@@ -42,12 +42,25 @@ class KeyRing:
         self._keys = KeyStore(store)
         self._known: dict[str, _Known] = {}
 
-    def create(self, name: str) -> tuple[KeyRecord, str]:
-        """Make a key. Its text is not stored."""
+    def create(self, name: str, owner: str | None = None) -> tuple[KeyRecord, str]:
+        """Make a key, for this owner or for a new one. Its text is not stored.
+
+        Raises:
+            KeyNameError: the name is empty, or another key has it.
+            UnknownOwnerError: there is no such owner.
+        """
+        if not name.strip() or not name.isprintable():
+            raise KeyNameError("a key needs a name, of printable characters")
         text = PREFIX + secrets.token_urlsafe(32)
-        record = KeyRecord(secrets.token_hex(8), name, time.time())
-        self._keys.add(record, digest_of(text))
+        record = KeyRecord(secrets.token_hex(8), name, time.time(), owner or f"own_{secrets.token_hex(8)}")
+        self._keys.add(record, digest_of(text), new_owner=owner is None)
         return record, text
+
+    def rotate(self, key_id: str) -> tuple[KeyRecord, str] | None:
+        """Put a new key in a key's place, of the same name and owner; None if there is no such key."""
+        text = PREFIX + secrets.token_urlsafe(32)
+        record = self._keys.replace(key_id, secrets.token_hex(8), digest_of(text), time.time())
+        return None if record is None else (record, text)
 
     def remembered(self, text: str) -> str | None:
         """The owner of a key that is in the cache; it does not ask the store."""
@@ -64,8 +77,8 @@ class KeyRing:
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         now = time.monotonic()
-        self._known[digest] = _Known(record.id, now, now + _REMEMBER_SECONDS)
-        return record.id
+        self._known[digest] = _Known(record.owner, now, now + _REMEMBER_SECONDS)
+        return record.owner
 
     def last_known(self, text: str) -> str | None:
         """The owner of a key that the store confirmed within the last minute; for when the store does not answer.

@@ -35,7 +35,6 @@ _CHOICES = {
     ("erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz"): "TopologyGenerator",
     ("loose", "tight", "scarce"): "BudgetName",
     ("json", "graphml", "csv", "olsr", "batman"): "ImportFormat",
-    ("state", "round"): "EventName",
     ("digits", "mnist", "fashion-mnist"): "DataSetName",
     ("softmax", "mlp", "cnn"): "ModelName",
     ("GeneratorSource", "NetworkSource", "FleetSource", "PlanSource", "RunSource"): "Source",

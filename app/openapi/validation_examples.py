@@ -79,8 +79,7 @@ _SUCCEEDED: dict[str, Any] = {
         }
     ],
 }
-# One event of the stream, as a reader of server-sent events gives it.
-_EVENT = {"id": "1", "event": "state", "data": '{"state": "running"}'}
+_EVENT = 'retry: 1000\n\nid: 1\nevent: state\ndata: {"state": "queued"}\n\n'
 
 VALIDATION_REQUESTS: dict[str, Any] = {
     "createValidation": {

@@ -9,7 +9,7 @@ from app.plans.request import EXAMPLE, PlanRequest
 from app.store import NewerSchemaError, NoAnswerError, StoreError
 from app.store.database import DiskFullError
 
-__all__ = ["assess", "exposition", "warm_up"]
+__all__ = ["assess", "exposition", "look_at_store", "warm_up"]
 
 _log = logging.getLogger("fedsift")
 
@@ -46,6 +46,14 @@ async def _ask_store(service: Service) -> tuple[StoreState, int, bool]:
         return "does_not_answer", 0, False
     except StoreError as error:
         return "unavailable", 0, isinstance(error, DiskFullError)
+
+
+async def look_at_store(service: Service) -> None:
+    """Say at the start if the store does not answer, not only when a request needs it."""
+    try:
+        await service.executors.readiness.run(service.store.check)
+    except StoreError as error:
+        _log.error("the store does not answer", exc_info=error)
 
 
 async def exposition(service: Service) -> bytes:

@@ -15,9 +15,8 @@ from time import perf_counter
 from starlette.responses import Response
 
 from app.http.answers import digest_of, encoded, find_made, new_id, page, replayed, same_body
-from app.http.gate import JSON, Service, Unwritten
+from app.http.gate import JSON, Service, Unwritten, check_room
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
-from app.http.room import check_room
 from app.http.unread import stored_answer
 from app.plans.accounting import counted
 from app.plans.answer import asked_for

@@ -24,20 +24,11 @@ LastEvent = Annotated[
     int, Header(alias="Last-Event-ID", ge=0, lt=2**53, description="The number of the last event seen.")
 ]
 
-# Of each event, as OpenAPI before 3.2 has it.
-_EVENT = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string", "description": "Its number."},
-        "event": {"type": "string", "enum": ["state", "round"]},
-        "data": {"type": "string", "description": "A JSON object."},
-        "retry": {"type": "integer"},
-    },
-}
+# As text: of the four generators none knows a schema of single events, and a JSON object would be misread.
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Events `state` and `round`, numbered from 1; the data of each is a JSON object.",
-        "content": {"text/event-stream": {"schema": _EVENT}},
+        "description": "Server-sent events `state` and `round`, with ids counted from 1 and a JSON object as data.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
     },
     204: {"description": "It has ended, and there is nothing to tell after that event."},
 }

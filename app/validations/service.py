@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from app.http.answers import encoded, find_made, moment, new_id, page, same_body
-from app.http.gate import JSON, Service, Unwritten
+from app.http.gate import JSON, Service, Unwritten, check_room
 from app.http.problems import (
     ConflictError,
     InvalidRequestError,
@@ -19,7 +19,6 @@ from app.http.problems import (
     ServiceError,
     TooManyRequestsError,
 )
-from app.http.room import check_room
 from app.store import StoreError
 from app.store.about import KeyTakenError, Made
 from app.store.paging import Page

@@ -73,8 +73,55 @@ def test_only_digests_are_kept(tmp_path: Path) -> None:
 def test_keys_are_listed_and_revoked(tmp_path: Path) -> None:
     key = make_key(tmp_path, "one")
     listed = json.loads(fedsift(tmp_path, "keys", "list", "--json").stdout)
-    assert [(row["id"], row["name"]) for row in listed] == [(key["id"], "one")]
+    assert [(row["id"], row["name"], row["owner"]) for row in listed] == [(key["id"], "one", key["owner"])]
     assert "one" in fedsift(tmp_path, "keys", "list").stdout
     assert fedsift(tmp_path, "keys", "revoke", key["id"]).returncode == 0
     assert fedsift(tmp_path, "keys", "revoke", key["id"]).returncode == 1
     assert json.loads(fedsift(tmp_path, "keys", "list", "--json").stdout) == []
+
+
+def test_a_rotated_key_keeps_what_its_owner_has(tmp_path: Path) -> None:
+    old = make_key(tmp_path, "one")
+    done = fedsift(tmp_path, "keys", "rotate", old["id"], "--json")
+    new = json.loads(done.stdout)
+    assert (new["name"], new["owner"]) == ("one", old["owner"])
+    assert new["key"] != old["key"]
+    assert fedsift(tmp_path, "keys", "rotate", old["id"]).returncode == 1
+    second = json.loads(fedsift(tmp_path, "keys", "create", "two", "--owner", old["owner"], "--json").stdout)
+    assert second["owner"] == old["owner"]
+    with running_server(tmp_path, auth="required") as server, server.client() as client:
+        mine, other = {"x-api-key": new["key"]}, {"x-api-key": second["key"]}
+        assert client.get("/v1/runs", headers={"x-api-key": old["key"]}).status_code == 401
+        run = client.post("/v1/runs", json=random_request(1, 10), headers=mine).headers["location"]
+        assert client.get(run, headers=other).status_code == 200
+
+
+def test_what_was_made_without_keys_can_be_handed_over(tmp_path: Path) -> None:
+    with running_server(tmp_path) as server, server.client() as client:
+        once = {"Idempotency-Key": "once"}
+        run = client.post("/v1/runs", json=random_request(1, 10), headers=once).headers["location"]
+        plan = client.post("/v1/plans", json={**random_request(1, 10), "keep": True}).headers["location"]
+    key = make_key(tmp_path, "one")
+    assert fedsift(tmp_path, "keys", "adopt", "nobody").returncode == 1
+    with (
+        running_server(tmp_path, auth="required") as server,
+        server.client(headers={"x-api-key": key["key"]}) as client,
+    ):
+        assert client.get(run).status_code == 404
+        own = client.post("/v1/runs", json=random_request(1, 10), headers=once).headers["location"]
+        done = fedsift(tmp_path, "keys", "adopt", key["owner"], "--json")
+        assert json.loads(done.stdout) == {"plans": 1, "runs": 1, "validations": 0}
+        assert client.get(run).status_code == client.get(plan).status_code == 200
+        # The idempotency key stays with what the owner made.
+        again = client.post("/v1/runs", json=random_request(1, 10), headers=once)
+        assert again.headers["location"] == own
+
+
+def test_names_of_keys_are_neither_empty_nor_taken(tmp_path: Path) -> None:
+    make_key(tmp_path, "one")
+    for name, reason in (("", "needs a name"), ("  ", "needs a name"), ("a\nb", "needs a name"), ("one", "already")):
+        refused = fedsift(tmp_path, "keys", "create", name)
+        assert refused.returncode == 1
+        assert reason in refused.stderr
+    assert fedsift(tmp_path, "keys", "create", "two", "--owner", "nobody").returncode == 1
+    assert len(json.loads(fedsift(tmp_path, "keys", "list", "--json").stdout)) == 1

@@ -125,7 +125,7 @@ class Caller:
         record, key = service.keys.create("mine")
         with ExitStack() as stack:
             for _ in range(service.settings.key_concurrency):
-                stack.enter_context(service.pool.request(record.id))
+                stack.enter_context(service.pool.request(record.owner))
             return await self.call(app, **{"X-API-Key": key})
 
     async def provoke_503(self) -> httpx.Response:

@@ -19,7 +19,7 @@ from app.worker.main import EXIT_NEWER_SCHEMA
 from tests.support.black_hole import BlackHole, locked
 from tests.support.command import environment, fedsift
 from tests.support.requests import random_request
-from tests.support.server import running_server
+from tests.support.server import free_port, running_server
 
 PATIENCE = 60.0
 PLAN = random_request(1, 10)
@@ -146,6 +146,19 @@ def test_sqlite_that_another_process_keeps_locked(tmp_path: Path) -> None:
         assert [client.get(path).status_code for path in kept] == [200] * len(kept)
         assert client.get("/v1/validations/val_" + "0" * 32).status_code == 404
         assert client.post("/v1/plans", json=PLAN).status_code == 200
+
+
+def is_loaded(readiness: httpx.Response) -> bool:
+    return bool(readiness.json()["solver"] == "ok")
+
+
+def test_a_store_that_cannot_be_reached_is_logged_at_the_start(tmp_path: Path) -> None:
+    url = f"postgresql://nobody@127.0.0.1:{free_port()}/none"
+    with running_server(tmp_path, is_loaded, database_url=url, auth="off") as server:
+        deadline = time.monotonic() + PATIENCE
+        while "the store does not answer" not in server.log.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_a_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:

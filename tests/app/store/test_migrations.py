@@ -2,7 +2,10 @@
 
 import json
 
+from app.keys.ring import KeyRing, digest_of
+from app.plans.store import PlanStore
 from app.store import Store
+from app.store.paging import Page
 from app.store.store import _database, _scripts
 from app.validations.attempts import AttemptLimits
 from app.validations.packing import pack_work
@@ -110,4 +113,30 @@ def test_open_parts_of_the_queue_library_wait_for_a_lease(database_url: str) -> 
     assert claim is not None
     assert (claim.part_id, claim.next_round) == ("val_1-0001", 2)
     assert parts.material(claim).checkpoint == b"state"
+    store.close()
+
+
+def test_a_key_of_an_earlier_release_owns_what_it_made(database_url: str) -> None:
+    database = _database(database_url, 60.0)
+    with database.migration() as t:
+        t.change("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
+        for name in sorted(_scripts())[:5]:
+            for statement in _scripts()[name]:
+                t.change(statement)
+            t.change("INSERT INTO migrations (name) VALUES (?)", name)
+        columns = "INSERT INTO api_keys (id, digest, name, created_at) VALUES (?, ?, ?, 1)"
+        for key in ("a", "b"):
+            t.change(columns, key, digest_of(f"fsk_{key}"), "the same name")
+        t.change("INSERT INTO owners (id) VALUES ('a')")
+        t.change("INSERT INTO plans (id, owner, created_at, request, answer) VALUES ('p', 'a', 5, ?, ?)", b"{}", b"{}")
+    database.close()
+    store = Store(database_url)
+    ring = KeyRing(store)
+    assert [ring.owner_of(f"fsk_{key}") for key in ("a", "b")] == ["a", "b"]
+    assert [entry.id for entry in PlanStore(store).page("a", Page(9))] == ["p"]
+    made = ring.rotate("a")
+    assert made is not None
+    assert ring.owner_of(made[1]) == "a"
+    with store.read() as t:
+        assert t.rows("SELECT id, name FROM owners ORDER BY id") == [("a", "the same name"), ("b", "the same name")]
     store.close()

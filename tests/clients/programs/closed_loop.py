@@ -1,12 +1,11 @@
 """Plan, run a closed loop and follow a validation with the generated Python client: `python closed_loop.py URL KEY`."""
 
 import sys
-import time
 
 from fedsift_client import AuthenticatedClient
 from fedsift_client.api.plans import create_plan, list_samplers
 from fedsift_client.api.runs import aggregate, create_run, delete_run, get_run
-from fedsift_client.api.validations import create_validation, get_validation
+from fedsift_client.api.validations import create_validation, follow_validation, get_validation
 from fedsift_client.models import (
     AggregationRequest,
     DeviceColumns,
@@ -26,6 +25,7 @@ from fedsift_client.models import (
     ValidationRequest,
     ValidationState,
 )
+from httpx import Timeout
 
 NETWORK = Network(
     devices=DeviceColumns(
@@ -86,9 +86,12 @@ def validate(client: AuthenticatedClient) -> None:
     source = GeneratorSource(kind="generator", devices=8, mean_datapoints=20, link_probability=0.5)
     experiment = ValidationRequest(source=source, schemes=["heuristic-offload"], sample_size=2, aggregations=2)
     answer = create_validation.sync(client=client, body=experiment, idempotency_key="closed-loop")
-    while isinstance(answer, Validation) and answer.state in {ValidationState.QUEUED, ValidationState.RUNNING}:
-        time.sleep(0.2)
-        answer = get_validation.sync(answer.id, client=client)
+    assert isinstance(answer, Validation)
+    # All events as one text, when the validation has ended; it says something every ten seconds.
+    events = follow_validation.sync(answer.id, client=client.with_timeout(Timeout(60)))
+    assert isinstance(events, str)
+    assert events.count("event: round") == 3
+    answer = get_validation.sync(answer.id, client=client)
     assert isinstance(answer, Validation)
     assert answer.state == ValidationState.SUCCEEDED
     accuracy = answer.schemes[0].accuracy.mean
