@@ -8,10 +8,11 @@ from app.http.gate import process
 from app.http.security import Owner
 from app.imports import service
 from app.imports.schemas import ImportOut, ImportRequest
+from app.wire.parameters import KNOWN_PARAMETERS
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/imports", tags=["plans"])
+router = APIRouter(prefix="/v1/imports", tags=["plans"], dependencies=KNOWN_PARAMETERS)
 
 _WRONG = service.not_a_file("links.csv, line 2: to: there is no device 'hub-3'")
 
