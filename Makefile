@@ -22,7 +22,7 @@ COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help serve test test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
-  sampling-tables bench-fedl bench-service bench-overload bench-large experiments clean
+  sampling-tables bench-fedl bench-service bench-limits bench-overload bench-large experiments clean
 
 help: ## Show this list
 	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -122,6 +122,9 @@ bench-service: $(VENV)/.dev ## Measure throughput and latency of the service, be
 
 bench-overload: $(VENV)/.dev ## Send ten times what the service can answer, for a minute
 	$(BIN)/python -m benchmarks.service_overload
+
+bench-limits: $(VENV)/.dev ## Time plans with a time limit, for every sampler, and threads whose client has left
+	$(BIN)/python -m benchmarks.time_limits
 
 bench-large: $(VENV)/.dev ## Plan networks of 10^5 and 10^6 devices through the binary route
 	$(BIN)/python -m benchmarks.service_large

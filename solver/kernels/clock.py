@@ -16,7 +16,7 @@ from numba import types
 from solver.kernels.compile import compiled
 from solver.kernels.layout import Effort
 
-__all__ = ["deadline_in", "is_over"]
+__all__ = ["deadline_in", "is_over", "now"]
 
 _CLOCK = time.CLOCK_MONOTONIC
 _clock_gettime: Any
@@ -34,12 +34,18 @@ def deadline_in(seconds: float | None) -> float:
 
 
 @compiled
+def now() -> float:
+    """The time of this clock, in seconds."""
+    read = np.empty(2, np.int64)
+    _clock_gettime(_CLOCK, read.ctypes.data)
+    return float(read[0] + 1e-9 * read[1])
+
+
+@compiled
 def is_over(effort: Effort) -> bool:
     """Whether the deadline has passed or the work was cancelled."""
     if effort.cancel[0] != 0:
         return True
     if effort.deadline == math.inf:
         return False
-    now = np.empty(2, np.int64)
-    _clock_gettime(_CLOCK, now.ctypes.data)
-    return bool(now[0] + 1e-9 * now[1] >= effort.deadline)
+    return now() >= effort.deadline

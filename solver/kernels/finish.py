@@ -13,7 +13,7 @@ from solver.kernels.objective import gradient, terms
 from solver.kernels.presolve import POOLED, SHARED
 from solver.kernels.repair import shrink_to_fit, spent
 
-__all__ = ["finish", "finish_clean"]
+__all__ = ["best_gap", "finish", "finish_clean"]
 
 # How much clean-up may cost, relative to the objective: far below any tolerance asked for.
 _CLEANUP_COST = 1e-11
@@ -93,11 +93,11 @@ def finish(
         # Where the room was cut down to what could arrive, the cap itself has no price.
         if not found.full[i] and reduced.room[i] < step.cap[i] - found.free[i]:
             mu[i] = 0.0
-    return _best_gap(step, found.full, phi, R, g, mu, 1e-10 * objective / R.size)
+    return best_gap(step, found.full, phi, R, g, mu, 1e-10 * objective / R.size)
 
 
 @compiled
-def _best_gap(
+def best_gap(
     step: Step, full: BoolArray, phi: FloatArray, R: FloatArray, g: FloatArray, mu: FloatArray, negligible: float
 ) -> float:
     """The smaller of the gaps that two choices of prices prove; writes the better prices to mu.

@@ -3,6 +3,7 @@
 import math
 
 from solver.arrays import IntArray
+from solver.kernels.clock import now
 from solver.kernels.compile import compiled
 from solver.kernels.layout import Answer, Course, Effort, Moving, Packed, Step
 from solver.kernels.step import solve_step
@@ -11,6 +12,8 @@ __all__ = ["carry", "set_out", "solve_packed"]
 
 # As `solver.solution.FEASIBILITY`.
 _FEASIBILITY = 1e-8
+# A step without iterations takes about so many seconds a link.
+_HASTY_SECONDS = 2e-7
 
 
 @compiled
@@ -78,6 +81,18 @@ def _answer(packed: Packed, course: Course, t: int, j: int) -> Answer:
 
 
 @compiled
+def _until(packed: Packed, effort: Effort, t: int, j: int) -> Effort:
+    """The effort for step t of horizon j: the steps after it take time too, even without an iteration."""
+    if effort.deadline == math.inf:
+        return effort
+    n_links = packed.links[j + 1] - packed.links[j]
+    later = (packed.G.shape[0] - t - 1) * n_links * _HASTY_SECONDS
+    left = max(effort.deadline - now(), 0.0)
+    deadline = effort.deadline - min(later, 0.5 * left)
+    return Effort(effort.tolerance, effort.max_iterations, effort.proof, deadline, effort.cancel)
+
+
+@compiled
 def solve_packed(packed: Packed, moving: Moving, effort: Effort, course: Course, done: IntArray) -> None:
     """Solve horizon j from step done[j] on, for all j; writes the course, and moves `moving` and `done` on.
 
@@ -88,7 +103,8 @@ def solve_packed(packed: Packed, moving: Moving, effort: Effort, course: Course,
         for t in range(done[j], packed.G.shape[0]):
             set_out(packed, moving, j)
             answer = _answer(packed, course, t, j)
-            solve_step(_step(packed, t, j), packed.theta[i0:i1], packed.highest[i0:i1], effort, answer)
+            until = _until(packed, effort, t, j)
+            solve_step(_step(packed, t, j), packed.theta[i0:i1], packed.highest[i0:i1], until, answer)
             if effort.cancel[0] != 0:
                 return
             figures = answer.figures

@@ -51,8 +51,10 @@ from solver.kernels.pairs import affine_target, aim, aim_back, as_pairs, move, m
 __all__ = ["drop_nonbasic", "iterate"]
 
 _MAX_STALLED = 15
-# Between two looks at the clock there are about so many links × iterations.
+# Between two looks at the clock there are about so many links × iterations; factoring looks at it too.
 _WORK_BETWEEN_LOOKS = 20_000
+# So many multiplications take as long as a link in an iteration.
+_MULTIPLICATIONS = 50
 # Slacks above this share of their right-hand side are recomputed from s; smaller ones follow their own steps.
 _WIDE = 1e-6
 
@@ -302,11 +304,12 @@ def iterate(
             if is_over(effort):
                 return done, False
             work = 0
-        work += reduced.u.size
+        work += reduced.u.size + n_receivers**3 // (6 * _MULTIPLICATIONS)
         done += 1
         mean = multiply(point.primal, point.dual, reduced.weight, products) / n_pairs
         rank_one = curvature(x, step.D_hat, step.G, step.gamma, h)
-        factorise(reduced, point, two_from, h, rank_one, f)
+        if not factorise(reduced, point, two_from, h, rank_one, effort, f):
+            return done, False
         own.flat[:] = 0.0
         _newton_step(reduced, point, f, g, own, off_w, off_q, two_from, rho)
         # Products far below what the tolerance needs would only lose digits.

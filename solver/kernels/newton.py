@@ -10,10 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
+from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled, inlined
-from solver.kernels.layout import Pairs, Point, Reduced
+from solver.kernels.layout import Effort, Pairs, Point, Reduced
 
 __all__ = ["Factors", "direction", "factorise", "new_factors", "row_sums", "target_rhs"]
+
+# Between two looks at the clock there are about so many multiplications: a millisecond or two.
+_WORK_BETWEEN_LOOKS = 2_000_000
 
 
 class Factors(NamedTuple):
@@ -85,9 +89,15 @@ def row_sums(groups: IntArray, t: int, coefficient: FloatArray, x: FloatArray, o
 
 
 @compiled
-def _factor(E: FloatArray) -> None:
-    """Cholesky factor of a positive definite matrix, in place, lower triangle."""
+def _factor(E: FloatArray, effort: Effort) -> bool:
+    """Cholesky factor of a positive definite matrix, in place, lower triangle; False if time is over before its end."""
+    work = 0
     for j in range(E.shape[0]):
+        work += j * (E.shape[0] - j)
+        if work >= _WORK_BETWEEN_LOOKS:
+            work = 0
+            if is_over(effort):
+                return False
         diagonal = E[j, j]
         for m in range(j):
             diagonal -= E[j, m] * E[j, m]
@@ -98,6 +108,7 @@ def _factor(E: FloatArray) -> None:
             for m in range(j):
                 value -= E[i, m] * E[j, m]
             E[i, j] = value / root
+    return True
 
 
 @compiled
@@ -117,26 +128,31 @@ def _solve(E: FloatArray, x: FloatArray) -> None:
 
 
 @inlined
-def _assemble(reduced: Reduced, f: Factors) -> None:
+def _assemble(reduced: Reduced, effort: Effort, f: Factors) -> bool:
     """Write the row prices' coefficients into `ai` and `bi`, and the lower triangle of K = U M⁻¹ Uᵀ.
 
     With e = s/z and C_k = diag(w/λ, w'/λ') + [c d]ᵀ diag(e) [c d], Woodbury gives
     M_k⁻¹ = diag(e) − diag(e) [c d] C_k⁻¹ [c d]ᵀ diag(e).  Given are ci = e·c and di = e·d.
     [ai bi] = diag(e) [c d] C_k⁻¹, so that sums of ai·x and bi·x are the prices C_k⁻¹ [c d]ᵀ diag(e) x of its rows.
+    Returns False if time is over before the end.
     """
     groups, K = reduced.groups, f.K
     for i in range(K.shape[0]):
         for j in range(i + 1):
             K[i, j] = 0.0
     for t in range(groups.shape[0]):
-        if groups[t, 4] == 2:
-            _assemble_two_rows(reduced, f, t)
-        else:
-            _assemble_one_row(reduced, f, t)
+        whole = (
+            _assemble_two_rows(reduced, effort, f, t)
+            if groups[t, 4] == 2
+            else (_assemble_one_row(reduced, effort, f, t))
+        )
+        if not whole:
+            return False
+    return True
 
 
 @inlined
-def _assemble_one_row(reduced: Reduced, f: Factors, t: int) -> None:
+def _assemble_one_row(reduced: Reduced, effort: Effort, f: Factors, t: int) -> bool:
     """`_assemble` for a group whose senders have one row."""
     receiver, u, c = reduced.receiver, reduced.u, reduced.c
     inverse, give, ci, ai, scale, K = f.inverse, f.give, f.ci, f.ai, f.scale, f.K
@@ -146,7 +162,13 @@ def _assemble_one_row(reduced: Reduced, f: Factors, t: int) -> None:
     row_sums(reduced.groups, t, ci, c, scale)
     for k in range(k0, k0 + m):
         scale[k] = 1.0 / scale[k]
+    work = 0
     for j in range(n):
+        work += m * (j + 1)
+        if work >= _WORK_BETWEEN_LOOKS // 10:
+            work = 0
+            if is_over(effort):
+                return False
         base = l0 + j * m
         for k in range(m):
             ai[base + k] = ci[base + k] * scale[k0 + k]
@@ -168,6 +190,7 @@ def _assemble_one_row(reduced: Reduced, f: Factors, t: int) -> None:
                 l = base + k
                 l2 = base2 + k
                 K[receiver[l], receiver[l2]] -= u[l] * ai[l] * u[l2] * ci[l2]
+    return True
 
 
 class _Rows(NamedTuple):
@@ -181,7 +204,7 @@ class _Rows(NamedTuple):
 
 
 @inlined
-def _assemble_two_rows(reduced: Reduced, f: Factors, t: int) -> None:
+def _assemble_two_rows(reduced: Reduced, effort: Effort, f: Factors, t: int) -> bool:
     """`_assemble` for a group whose senders have two rows.
 
     Lagrange's identity writes det C, and each link's e·C⁻¹[c d]ᵀ times det C, in the cross products c_l d_m − c_m d_l.
@@ -191,7 +214,13 @@ def _assemble_two_rows(reduced: Reduced, f: Factors, t: int) -> None:
     inverse, give, ci, di, ai, bi, K = f.inverse, f.give, f.ci, f.di, f.ai, f.bi, f.K
     rows = _Rows(c, d, inverse, ci, di)
     k0, m, l0, n, _ = reduced.groups[t]
+    work = 0
     for k in range(m):
+        work += n * n
+        if work >= _WORK_BETWEEN_LOOKS // 10:
+            work = 0
+            if is_over(effort):
+                return False
         give_c = give[0, k0 + k]
         give_d = give[1, k0 + k]
         determinant = _determinant(rows, l0 + k, m, n, -1, give_c, give_d)
@@ -213,6 +242,7 @@ def _assemble_two_rows(reduced: Reduced, f: Factors, t: int) -> None:
             for other in range(j):
                 l2 = l0 + other * m + k
                 K[receiver[l], receiver[l2]] -= u[l] * u[l2] * (ai[l] * ci[l2] + bi[l] * di[l2])
+    return True
 
 
 @inlined
@@ -263,10 +293,12 @@ def _take_rows(groups: IntArray, c: FloatArray, d: FloatArray, y: FloatArray, x:
 
 
 @compiled
-def factorise(reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank_one: float, f: Factors) -> None:
+def factorise(
+    reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank_one: float, effort: Effort, f: Factors
+) -> bool:
     """Fill the factors for the iterate; h and `rank_one` are the diagonal and the rank-one part e of the Hessian.
 
-    Senders from `two_from` on have two rows.
+    Senders from `two_from` on have two rows. Returns False if time is over before the end.
     """
     n_receivers = f.omega.size
     if point.t.size > 0:
@@ -284,7 +316,8 @@ def factorise(reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank
         f.give[0, k] = point.w[0, k] / point.lam[0, k]
     for k in range(two_from, f.scale.size):
         f.give[1, k] = point.w[1, k] / point.lam[1, k]
-    _assemble(reduced, f)
+    if not _assemble(reduced, effort, f):
+        return False
     for i in range(n_receivers):
         f.omega[i] = h[i] + point.mu[i] / point.q[i]
         f.root[i] = math.sqrt(f.omega[i])
@@ -294,7 +327,8 @@ def factorise(reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank
             f.E[i, j] = f.root[i] * f.K[i, j] * f.root[j]
             f.K[j, i] = f.K[i, j]
         f.E[i, i] = 1.0 + f.omega[i] * f.K[i, i]
-    _factor(f.E)
+    if not _factor(f.E, effort):
+        return False
     # h = (I + ΩK)⁻¹1 = V E⁻¹ V⁻¹ 1: in this form no large numbers cancel when a cap binds.
     _solve(f.E, f.h_one)
     ones_K_h = 0.0
@@ -304,6 +338,7 @@ def factorise(reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank
             ones_K_h += f.K[j, i] * f.h_one[i]
     f.rank[0] = rank_one
     f.rank[1] = max(ones_K_h, 0.0)
+    return True
 
 
 @compiled

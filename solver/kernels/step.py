@@ -4,8 +4,10 @@ import numpy as np
 
 from solver.arrays import FloatArray
 from solver.kernels.certificate import measure, paid
+from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled
 from solver.kernels.finish import finish, finish_clean
+from solver.kernels.hasty import send_hastily
 from solver.kernels.interior_point import iterate
 from solver.kernels.layout import Answer, Effort, Reduced, Step
 from solver.kernels.least_sending import send_less
@@ -60,6 +62,19 @@ def target_gap(step: Step, reduced: Reduced, tolerance: float) -> float:
 
 
 @compiled
+def _take_better(step: Step, gap: float, mu: FloatArray, phi: FloatArray, R: FloatArray) -> float:
+    """Replace an answer that was not iterated to its end by a hasty one, if that is better; returns its gap."""
+    other_mu, other_phi, other_R = np.empty(mu.size), np.empty(phi.size), np.empty(R.size)
+    other_gap = send_hastily(step, other_mu, other_phi, other_R)
+    sampling, statistical = terms(step.data + R, step.D_hat, step.G, step.gamma)
+    other_sampling, other_statistical = terms(step.data + other_R, step.D_hat, step.G, step.gamma)
+    if other_sampling + other_statistical + paid(step, other_phi) >= sampling + statistical + paid(step, phi):
+        return gap
+    mu[:], phi[:], R[:] = other_mu, other_phi, other_R
+    return other_gap
+
+
+@compiled
 def solve_step(
     step: Step,
     theta: FloatArray,
@@ -78,6 +93,9 @@ def solve_step(
     # With prices, a receiver may be better off with less than it could take.
     if n_links == 0 or (step.price.size == 0 and attempt_full(reduced, s)):
         gap = finish(step, found, reduced, s, mu, phi, R)
+    elif is_over(effort):
+        in_time = False
+        gap = send_hastily(step, mu, phi, R)
     else:
         point = starting_point(step, reduced)
         target = target_gap(step, reduced, effort.tolerance)
@@ -86,8 +104,9 @@ def solve_step(
             gap = finish_clean(step, found, reduced, point, s, target, mu, phi, R)
         else:
             gap = finish(step, found, reduced, s, mu, phi, R)
+            gap = _take_better(step, gap, mu, phi, R)
     # With prices, another way to the same data costs something else.
-    if step.load.size > 0 and step.price.size == 0:
+    if in_time and step.load.size > 0 and step.price.size == 0:
         send_less(step, R, phi)
     sampling, statistical, violation = measure(step, theta, ceiling, phi, R)
     figures = answer.figures

@@ -63,7 +63,12 @@ def test_a_plan_appears_and_time_moves_through_it(visit: Visit, shots: Path) -> 
     assert orange_pixels(visit) == 0
     plan = visit.plan()
     check_plan(visit.request(), plan)
-    expect(visit.page.locator("#panel-plan .facts")).to_contain_text("optimal")
+    facts = visit.page.locator("#panel-plan .facts")
+    expect(facts).to_contain_text("optimal")
+    expect(facts).to_contain_text(re.compile(r"Sampler\s*complete"))
+    told = re.search(r"Gap to the best choice\s*≤\s*([\d.,e−-]+)", facts.inner_text())
+    assert told is not None
+    assert float(told[1].replace("−", "-")) == pytest.approx(plan["set_gap"], rel=0.05)
     visit.slide(0)
     visit.wait_until_drawn()
     visit.wait_for_frame()

@@ -172,7 +172,7 @@ def test_a_budget_without_end_is_just_that(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["fast", "cvxpy"])
 def test_a_time_limit_holds_for_the_whole_plan(method: str) -> None:
-    plan = plan_offloading(changing(1), [3, 7, 11, 30], horizon=10, method=method, time_limit=0.0)
+    plan = plan_offloading(changing(2, "tight"), [3, 7, 11, 30], horizon=10, method=method, time_limit=0.0)
     assert plan.status is Status.TIME_LIMIT
 
 
@@ -212,7 +212,7 @@ def test_sampling_everyone_moves_nothing() -> None:
 
 
 def test_a_time_limit_of_nothing_ends_in_a_feasible_plan_with_its_gap() -> None:
-    schedule = changing(1)
+    schedule = changing(2, "tight")
     plan = plan_offloading(schedule, [3, 7, 11, 30], horizon=10, time_limit=0.0)
     assert plan.status is Status.TIME_LIMIT
     assert worst_breach(schedule, plan) <= 1e-9

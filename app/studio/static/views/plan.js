@@ -107,11 +107,13 @@ function totals(plan, story, network) {
   const mixture = mixtureDistance(network, story, end);
   return facts([
     ["Status", plan.status],
+    plan.sampler_status !== undefined && ["Sampler", plan.sampler_status, "complete: the search came to its own end; time_limit: the best set found in time"],
     ["Sampled", h("span", {}, plan.sampled.map((device) => button(String(device), () => set({ device }), { class: "link", "aria-label": `Sampled device ${device}` })))],
     ["Objective", exact(plan.objective), "Mean over the steps"],
     ["(a) unsampled data", exact(plan.sampling_term)],
     ["(b) finite data", exact(plan.statistical_term)],
-    ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`],
+    ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`, "Of each step, for the devices sampled"],
+    plan.set_gap !== undefined && ["Gap to the best choice", `≤ ${figure(plan.set_gap)}`, "By this share at most could other devices have a lower objective"],
     ["Worst violation", figure(plan.max_violation)],
     ["Datapoints sent", figure(total(story, "datapoints")), "Over all links and steps"],
     ["Useful", figure(total(story, "useful")), "Of the datapoints sent, those new to their receiver"],
