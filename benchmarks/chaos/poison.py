@@ -45,7 +45,7 @@ def damaged_checkpoint(site: Site) -> Outcome:
     database = site.sqlite()
     with site.service(database.url, workers="1", worker_timeout="1") as service:
         disturbed = submit(service, _BODY)
-        until(lambda: result(service, disturbed)["progress"] > 0.1, 60)
+        until(lambda: result(service, disturbed)["progress"] > 0.1, 300)
         send(service.workers(), signal.SIGSTOP)
         ((number, checkpoint),) = database.execute(
             "SELECT number, checkpoint FROM validation_parts WHERE validation_id = ?", disturbed
