@@ -111,6 +111,7 @@ sampling-tables: SHELL := /bin/bash -o pipefail
 sampling-tables: $(VENV)/.dev ## Measure the tables of docs/sampling.md anew (half an hour on two idle cores)
 	$(BIN)/python -m benchmarks.holdings_estimate $(RESULT)/holdings.json
 	$(BIN)/python -m benchmarks.sampler_quality --only ten $(RESULT)/ten-devices.json
+	$(BIN)/python -m benchmarks.sampler_quality --only large $(RESULT)/large.json
 	$(BIN)/python -m benchmarks.noisy_histograms $(RESULT)/noisy-histograms.json
 	$(BIN)/python -m benchmarks.sampler_tables
 

@@ -50,6 +50,14 @@ def _ten_devices(results: dict[str, Any]) -> str:
     return _table(columns, lines)
 
 
+def _large(results: dict[str, Any]) -> str:
+    rows: Rows = results["large"]
+    sizes = _distinct(rows, "n_devices")
+    cell = {(row["sampler"], row["n_devices"]): f"{row['surrogate']:.3f}, {row['coverage']:.2f}" for row in rows}
+    lines = [[_code(one), *(cell[one, n] for n in sizes)] for one in _distinct(rows, "sampler")]
+    return _table(["sampler", *(f"N = {n}" for n in sizes)], lines)
+
+
 def _holdings(results: dict[str, Any]) -> str:
     rows: Rows = results["holdings"]
     cases = list(dict.fromkeys((row["n_devices"], row["sample_size"]) for row in rows))
@@ -90,6 +98,7 @@ def _noisy(results: dict[str, Any]) -> str:
 # How the table of each results is made.
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "holdings": _holdings,
+    "large": _large,
     "noisy-histograms": _noisy,
     "ten-devices": _ten_devices,
 }
