@@ -20,6 +20,7 @@ from solver import StepPlan
 __all__ = [
     "BinarySummary",
     "DiagnosisOut",
+    "EnergyOut",
     "Gains",
     "Guarantee",
     "PickOut",
@@ -129,6 +130,13 @@ class Guarantee(AnswerModel):
     share: float = Field(description="The sampled devices have at least this share of the largest value of any choice.")
 
 
+class EnergyOut(AnswerModel):
+    """Joules of all steps, of devices and links that told theirs."""
+
+    transmit: float = Field(description="For what is sent.")
+    processing: float = Field(description="For what the sampled devices train on.")
+
+
 class PlanSummary(PlanAsked):
     """What a plan, or a period of one, comes to; means and worst values are over its steps."""
 
@@ -174,6 +182,7 @@ class PlanSummary(PlanAsked):
     datapoints_moved: float = Field(description="Datapoints sent over links in all steps.")
     transmit_cost: float = Field(description="Σ ψ_ki·D_k·Φ_ki(t) over all steps, whatever its weight.")
     processing_cost: float = Field(description="Σ p_i·D_i(t) over all steps, whatever its weight.")
+    energy: Optional[EnergyOut] = Field(None, description="If the fleet tells joules.")
     timing_ms: dict[str, float]
     steps: list[StepOut]
 
@@ -247,6 +256,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "datapoints_moved": plan.datapoints_moved,
         "transmit_cost": plan.transmit_cost,
         "processing_cost": plan.processing_cost,
+        "energy": _energy(result),
         "timing_ms": _milliseconds(result),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }
@@ -269,6 +279,13 @@ def _proofs(result: PlanResult) -> dict[str, Any]:
         "set_gap": max(objective - choice.set_bound, 0.0) / objective if objective > 0 else 0.0,
         **({"guarantee": Guarantee(objective=choice.objective, share=choice.guarantee)} if proven else {}),
     }
+
+
+def _energy(result: PlanResult) -> EnergyOut | None:
+    if result.energy is None:
+        return None
+    transmit, processing = result.energy.of(result.plan)
+    return EnergyOut(transmit=transmit, processing=processing)
 
 
 def _milliseconds(result: PlanResult) -> dict[str, float]:

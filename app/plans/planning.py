@@ -35,6 +35,7 @@ from solver import (
     advance,
     start,
 )
+from solver.energy import Energy
 from solver.fast import TOLERANCE, effort_for
 from solver.kernels.layout import Effort
 
@@ -81,6 +82,7 @@ class PlanQuery:
     max_reference_links: int
     ids: DeviceIds | None = None
     fleet: Translation | None = None
+    energy: Energy | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,7 @@ class PlanResult:
     choice: Choice | None = None
     ids: DeviceIds | None = None
     fleet: Translation | None = None
+    energy: Energy | None = None
 
 
 def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
@@ -267,7 +270,7 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
         planning=query.planning,
         horizon_bound=period.bound,
     )
-    return PlanResult(plan, period.state, {"solve": seconds}, ids=query.ids, fleet=query.fleet)
+    return PlanResult(plan, period.state, {"solve": seconds}, ids=query.ids, fleet=query.fleet, energy=query.energy)
 
 
 def _charge_steps(query: PlanQuery, steps: int) -> None:

@@ -216,6 +216,7 @@ class PlanParameters(RequestModel):
             max_reference_links=settings.max_reference_links,
             ids=given.ids,
             fleet=given.fleet,
+            energy=given.energy,
         )
 
     def _devices(self, name: str, given: Translated) -> NDArray[np.int64] | None:

@@ -37,9 +37,9 @@ _FIELD = 350
 # Sorting links makes new columns beside the old ones, and a key (measured: 51 to 128 for a link).
 _LINK = 130
 _DEVICE = 100
-# A fleet's tables: eleven columns and an id of a device, six columns of a link, twice while they are joined; a label
+# A fleet's tables: thirteen columns and an id of a device, six columns of a link, twice while they are joined; a label
 # count has a device, a class and a number (calculated).
-_FLEET_DEVICE, _FLEET_LINK, _FLEET_COUNT = 600, 120, 60
+_FLEET_DEVICE, _FLEET_LINK, _FLEET_COUNT = 600, 170, 60
 # Two dictionaries and two lists refer to an id, and an answer has it as text (calculated).
 _ID = 400
 # Masks of a dense matrix while its links are found, and copies of three matrices that were lists (calculated).

@@ -19,11 +19,13 @@ from app.wire.network import LabelNoise, charge_network
 from sampler.derived_similarity import derive_similarity, fit_match_rates
 from sampler.histograms import class_counts
 from solver import Devices, Fleet, InvalidInputError, Network
+from solver.energy import Energy
 
 __all__ = ["Assumption", "FleetIn", "LinksLeftOut", "SimilarityOrigin", "Translated", "Translation"]
 
 # More kinds of labels than this are a mistake, such as an id for each datapoint.
 _MOST_CLASSES = 1000
+_MEGABYTE = 1e6
 
 
 class Assumption(AnswerModel):
@@ -71,6 +73,7 @@ class Translated:
     network: Network
     ids: DeviceIds | None = None
     fleet: Translation | None = None
+    energy: Energy | None = None
 
 
 def _as_devices(value: Any, validate: ValidatorFunctionWrapHandler) -> DeviceTable:
@@ -117,7 +120,7 @@ class FleetIn(RequestModel):
             similarity, source = self._similarity(fleet, devices)
             network = fleet.network(devices, similarity)
         told = Translation(assumptions=self._assumptions(), links_left_out=_left_out(fleet), similarity=source)
-        return Translated(network, ids, told)
+        return Translated(network, ids, told, self._energy(fleet))
 
     def _fleet(self, ids: DeviceIds, pointer: str) -> Fleet:
         numbers, links = self.devices.numbers, self.links
@@ -201,6 +204,18 @@ class FleetIn(RequestModel):
         rates = dict(zip(self._classes(), found.rates.tolist(), strict=True))
         told = SimilarityOrigin(**numbers | {"derived": missing}, match_rates=rates, fitted_on=found.fitted_on)
         return whole, told
+
+    def _energy(self, fleet: Fleet) -> Energy | None:
+        """Joules for a datapoint, if the fleet has any; what is left out counts as 0."""
+        sample, megabyte = self.devices.numbers["joules_per_sample"], self.links.numbers["joules_per_megabyte"]
+        if np.isnan(sample).all() and np.isnan(megabyte).all():
+            return None
+        return Energy(
+            processing=self.epochs_per_step * np.nan_to_num(sample),
+            source=fleet.source,
+            target=fleet.target,
+            transmit=self.datapoint_bytes / _MEGABYTE * np.nan_to_num(megabyte),
+        )
 
     def _classes(self) -> list[str]:
         """The classes in the order of the columns of label counts."""

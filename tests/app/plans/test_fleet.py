@@ -216,3 +216,23 @@ def test_similarity_that_is_left_out_is_derived_from_label_counts(client: httpx.
     assert plain == {"measured": 66, "derived": 0, "assumed": 66, "assumed_value": mean}
     noisy = answered(client, ask(fleet={**fleet, "label_noise": {"epsilon": 1.0}}, dry_run=True))
     assert noisy["fleet"]["similarity"]["derived"] == 66
+
+
+def test_a_fleet_that_tells_joules_gets_the_energy_of_its_plan(client: httpx.Client) -> None:
+    assert "energy" not in answered(client, ask())
+    fleet = copy.deepcopy(FLEET)
+    fleet["epochs_per_step"] = 2
+    fleet["devices"][0]["joules_per_sample"] = 0.02
+    fleet["links"][0]["joules_per_megabyte"] = 0.5
+    plan = answered(client, ask(fleet=fleet, sampled_ids=["hub"]))
+    sent = sum(
+        datapoints
+        for step in plan["steps"]
+        for source, datapoints in zip(step["transfers"]["source"], step["transfers"]["datapoints"], strict=True)
+        if source == 1
+    )
+    # cam-1 sends 3,000 bytes a datapoint, and the hub goes through its data twice.
+    assert sent > 0
+    assert plan["energy"]["transmit"] == pytest.approx(sent * 0.003 * 0.5)
+    held = sum(step["sampled_data"][0] for step in plan["steps"])
+    assert plan["energy"]["processing"] == pytest.approx(held * 2 * 0.02)
