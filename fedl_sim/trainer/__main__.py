@@ -142,14 +142,16 @@ def _warm_up() -> None:
 
 def main() -> None:
     """Serve requests until standard input ends."""
-    with suppress(OSError):
-        os.nice(_NICENESS)  # the service beside it goes first
     # What libraries print must not get between the replies.
     replies: TextIO = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     trainer = _Trainer(int(os.environ.get("FEDSIFT_TRAINER_THREADS", "1")))
     lines = _lines()
     _warm_up()
+    # Training leaves the processor to the service beside it. Loading does not: a worker claims nothing before, and on a
+    # busy machine it would take minutes.
+    with suppress(OSError):
+        os.nice(_NICENESS)
     for line in lines:
         reply: Reply
         try:

@@ -1,6 +1,7 @@
 """`python -m fedl_sim.trainer` as a real process: lines of JSON in and out."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,8 @@ def test_the_trainer_answers_line_by_line_and_ends_with_its_input(tmp_path: Path
         return answer
 
     opening = {"open": PART, "checkpoint": None, "folder": str(tmp_path)}
+    assert ask({"load": True}) == {"loaded": True}
+    assert os.getpriority(os.PRIO_PROCESS, process.pid) > os.getpriority(os.PRIO_PROCESS, 0)  # the service goes first
     assert ask(opening)["opened"]["next"] == 0
     assert ask({"advance": 1})["error"]["type"] == "checkpoint"
     records = [ask({"advance": k})["record"] for k in range(3)]
