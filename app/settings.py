@@ -105,7 +105,7 @@ class Settings(BaseSettings):
     max_time_limit: float = Field(60.0, gt=0, description="Largest time limit that a request may set, in seconds.")
     max_horizon: int = Field(10_000, ge=1, description="Largest number of steps of a plan.")
     max_reference_links: int = Field(
-        20_000, ge=1, description="Most links into the sampled devices for `solver: cvxpy`."
+        10_000, ge=1, description="Most links into the sampled devices for `solver: cvxpy`."
     )
     shutdown_grace: int = Field(30, ge=0, description="Seconds that accepted requests may take to finish at shutdown.")
     workers: int = Field(0, ge=0, le=256, description="Validation workers that `fedsift serve` starts.")
