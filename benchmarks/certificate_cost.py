@@ -16,7 +16,7 @@ __all__ = ["certificate_cost"]
 
 _CASES = [(30, 10), (30, 75), (100, 10), (100, 75), (800, 10), (800, 75)]
 _SAMPLED = 5
-_RUNS = 5
+_RUNS = 11
 
 
 def certificate_cost(seed: int) -> list[dict[str, Any]]:

@@ -28,18 +28,14 @@ class CourseSteps(Sequence[StepPlan]):
     ) -> None:
         """Take the transfers out of the course; nothing refers to its fractions afterwards."""
         n_steps = last - first + 1
-        fractions = course.steps.phi[:n_steps]
-        row, link = np.nonzero(fractions)
-        fraction = fractions[row, link]
-        datapoints = fraction * subgraph.held[link]
+        fractions, useful = course.steps.phi[:n_steps].ravel(), course.useful[:n_steps].ravel()
+        self._cells = np.flatnonzero(fractions)
+        self._fraction, self._useful = fractions[self._cells], useful[self._cells]
         self._first = first
-        self._rows = np.searchsorted(row, np.arange(n_steps + 1))
-        self._transfers = (subgraph.source[link], subgraph.target[link], fraction, datapoints, course.useful[row, link])
+        self._subgraph = subgraph
         self._receivers = (course.steps.R[:n_steps], course.held[:n_steps], course.steps.mu[:n_steps])
         self._norms = norms[:n_steps]
         self._figures = course.steps.figures[:n_steps, 0]
-        self._sending = np.bincount(row, weights=datapoints * subgraph.cost[link], minlength=n_steps)
-        self._processing = course.held[:n_steps] @ subgraph.processing_cost
         self._weights = weights
 
     def __len__(self) -> int:
@@ -56,11 +52,14 @@ class CourseSteps(Sequence[StepPlan]):
 
     @cached_property
     def _steps(self) -> tuple[StepPlan, ...]:
-        source, target, fraction, datapoints, useful = self._transfers
+        graph, weights, fraction, useful = self._subgraph, self._weights, self._fraction, self._useful
+        row, link = np.divmod(self._cells, max(graph.source.size, 1))
+        ends = np.searchsorted(row, np.arange(len(self) + 1)).tolist()
+        source, target, datapoints = graph.source[link], graph.target[link], fraction * graph.held[link]
         received, held, prices = self._receivers
-        ends, norms = self._rows.tolist(), self._norms.tolist()
-        costs = zip(self._sending.tolist(), self._processing.tolist(), strict=True)
-        weights = self._weights
+        sent = np.bincount(row, weights=datapoints * graph.cost[link], minlength=len(self))
+        costs = zip(sent.tolist(), (held @ graph.processing_cost).tolist(), strict=True)
+        norms = self._norms.tolist()
         steps = []
         for t, (figures, (sending, processing)) in enumerate(zip(self._figures.tolist(), costs, strict=True)):
             iterations, sampling, statistical, _, gap, violation, in_time = figures

@@ -33,7 +33,7 @@ from solver.reference import require_installed, solve_reference
 from solver.schedule import Change, Schedule
 from solver.solution import StepSolution
 from solver.state import HorizonState, start
-from solver.subgraph import Subgraph
+from solver.subgraph import Subgraph, data_outside
 from solver.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
 from solver.validation import as_column, as_count, as_device_set, as_number
 from solver.weights import NO_WEIGHTS, Weights
@@ -303,7 +303,7 @@ def plan_offloading(
         time_limit=time_limit,
     )
     seconds = perf_counter() - begin
-    unsampled = float(np.delete(schedule.network.devices.data, period.state.sampled).sum())
+    unsampled = data_outside(schedule.network.devices.data, period.state.sampled)
     return Plan(
         n_devices=len(schedule.network),
         sampled=period.state.sampled,

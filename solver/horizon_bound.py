@@ -37,8 +37,8 @@ __all__ = ["PlannedSegment", "horizon_bound"]
 # depend on how busy the machine is. A unit is about a nanosecond of one processor; only ratios matter. Solving takes so
 # much for a call, so much for each step and each iteration, and so much more for each link of them. A pass of the
 # certificate takes so much for each receiver and link of each step. Without a search it takes a call and three passes.
-_SHARE = 0.28
-_CALL, _STEP, _STEP_LINK, _ITERATION, _ITERATION_LINK = 450_000, 5_000, 110, 8_000, 50
+_SHARE = 0.27
+_CALL, _STEP, _STEP_LINK, _ITERATION, _ITERATION_LINK = 350_000, 5_000, 110, 8_000, 50
 _CERTIFY, _PASS_RECEIVER, _PASS_LINK = 65_000, 40, 25
 _MOST_PASSES = 16
 

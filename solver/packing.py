@@ -1,6 +1,7 @@
 """Horizons laid end to end, for the kernel that solves many of them, or one, in one call."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,4 +158,4 @@ def _joined(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 def _starts(sizes: Sequence[int]) -> IntArray:
     """Where each part begins, and where the last one ends."""
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)))
+    return np.array(list(accumulate(sizes, initial=0)), np.int64)

@@ -9,7 +9,7 @@ from solver.kernels.subgraph import group_by_sender
 from solver.network import Network
 from solver.validation import frozen
 
-__all__ = ["Subgraph", "pair_keys"]
+__all__ = ["Subgraph", "data_outside", "pair_keys"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Subgraph:
             fresh=held * (1.0 - links.similarity[link]),
             cost=links.transmit_cost[link],
             budget=_ratio(network.devices.transmit_budget[senders], data[senders]),
-            unsampled_data=float(np.delete(data, sampled).sum()),
+            unsampled_data=data_outside(data, sampled),
         )
 
     @property
@@ -70,6 +70,13 @@ class Subgraph:
     def keys(self) -> IntArray:
         """A number for each link's ordered pair of devices."""
         return pair_keys(self.source, self.target, len(self.network))
+
+
+def data_outside(data: FloatArray, sampled: IntArray) -> float:
+    """D_Ŝ: what all devices but the sampled ones hold."""
+    outside = np.ones(data.size, np.bool_)
+    outside[sampled] = False
+    return float(data[outside].sum())
 
 
 def _ratio(budget: FloatArray, data: FloatArray) -> FloatArray:

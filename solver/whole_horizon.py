@@ -16,7 +16,9 @@ from solver.arrays import FloatArray
 from solver.course import CourseSteps
 from solver.horizon_bound import PlannedSegment
 from solver.joint import Stacked, stack
-from solver.kernels.joint_plan import JointAnswer, plan_jointly
+from solver.kernels.joint_interior_point import iterate_jointly
+from solver.kernels.joint_plan import JointAnswer, finish_jointly
+from solver.kernels.joint_rows import find_rows
 from solver.kernels.layout import Answer, Course, Effort
 from solver.plan import StepPlan
 from solver.solution import status_of
@@ -95,7 +97,14 @@ def _solve(
     answer = JointAnswer(np.empty((n_steps, n_pairs)), np.empty(shape), np.empty(shape), np.empty(5))
     norms = frozen(np.concatenate([segment.gradient_norms for segment in segments]))
     unsampled = segments[0].subgraph.unsampled_data
-    plan_jointly(stacked.joint, frozen(begin.data), unsampled, norms, noise, effort, answer)
+    # Two calls, since compiling both as one would compile the iterations twice.
+    rows = find_rows(stacked.joint)
+    problem = (stacked.joint, rows, frozen(begin.data), unsampled, norms, noise)
+    size = rows.most.size + rows.kinds.size + n_pairs + rows.theta.size + rows.room.size
+    x, z = np.zeros(size), np.zeros(size)
+    iterations, in_time = iterate_jointly(*problem, effort, x, z)
+    finish_jointly(*problem, effort.tolerance, x, z, answer)
+    answer.figures[0], answer.figures[4] = iterations, in_time
     return answer
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.kernels.certificate import lower_bound_gap
 from solver.kernels.compile import compiled, inlined
+from solver.kernels.copying import copy_into
 from solver.kernels.interior_point import drop_nonbasic
 from solver.kernels.layout import Point, Presolved, Reduced, Step
 from solver.kernels.objective import gradient, terms
@@ -123,7 +124,7 @@ def best_gap(
         other = lower_bound_gap(step, phi, R, g, full_price)
         if other < gap:
             gap = other
-            mu[:] = full_price
+            copy_into(mu, full_price)
     return max(gap, 0.0)
 
 
@@ -145,6 +146,6 @@ def finish_clean(
     prices = mu.copy()
     gap = finish(step, found, reduced, clean, mu, phi, R)
     if gap > target:
-        mu[:] = prices
+        copy_into(mu, prices)
         gap = finish(step, found, reduced, s, mu, phi, R)
     return gap

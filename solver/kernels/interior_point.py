@@ -43,6 +43,7 @@ import numpy as np
 from solver.arrays import FloatArray
 from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled, inlined
+from solver.kernels.copying import copy_into
 from solver.kernels.layout import Effort, Pairs, Point, Reduced, Step
 from solver.kernels.newton import Factors, direction, factorise, new_factors, row_sums, target_rhs
 from solver.kernels.objective import curvature, gradient
@@ -296,7 +297,8 @@ def iterate(
         stalled += 1
         if gap < best:
             best, stalled = gap, 0
-            best_s[:], best_mu[:] = point.s, point.mu
+            copy_into(best_s, point.s)
+            copy_into(best_mu, point.mu)
         # A gap that is not a number ends the loop as well.
         if not (gap > tolerance and stalled < _MAX_STALLED and done < effort.max_iterations):
             return done, True

@@ -14,6 +14,7 @@ import numpy as np
 from solver.arrays import FloatArray
 from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled
+from solver.kernels.copying import copy_into
 from solver.kernels.joint import Joint
 from solver.kernels.joint_newton import Factors, direction, factorise, new_factors
 from solver.kernels.joint_objective import differentiate, follow_gradient
@@ -177,7 +178,8 @@ def iterate_jointly(
         stalled += 1
         if gap < best:
             best, stalled = gap, 0
-            best_x[:], best_z[:] = x.flat, z.flat
+            copy_into(best_x, x.flat)
+            copy_into(best_z, z.flat)
         # A gap that is not a number ends the loop as well.
         if not (gap > effort.tolerance * objective and stalled < _MAX_STALLED and done < effort.max_iterations):
             return done, True

@@ -21,6 +21,7 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled, compiler
+from solver.kernels.copying import copy_into
 from solver.kernels.joint import Joint
 from solver.kernels.joint_point import Iterate
 from solver.kernels.joint_rows import Rows
@@ -178,7 +179,7 @@ def _factor_sender(joint: Joint, rows: Rows, x: Iterate, z: Iterate, k: int, f: 
     J = f.J[f.starts[k] : f.starts[k + 1]].reshape(n, n)
     if coupled:
         _invert(G)
-        J[:, :] = G
+        copy_into(J.ravel(), G.ravel())
     else:
         J[:, :] = 0.0
     _add_to_K(joint, rows, x, z, k, coupled, f)

@@ -1,4 +1,4 @@
-"""A whole horizon from presolve to a certified plan."""
+"""The end of planning a whole horizon: from the best iterate to a certified plan."""
 
 import math
 from typing import NamedTuple
@@ -7,15 +7,15 @@ import numpy as np
 
 from solver.arrays import FloatArray
 from solver.kernels.compile import compiled
+from solver.kernels.copying import copy_into
 from solver.kernels.joint import Joint
-from solver.kernels.joint_interior_point import certified_gap, iterate_jointly, paid
+from solver.kernels.joint_interior_point import certified_gap, paid
 from solver.kernels.joint_objective import differentiate
 from solver.kernels.joint_point import Iterate, arrivals, as_iterate
-from solver.kernels.joint_rows import Rows, find_rows
-from solver.kernels.layout import Effort
+from solver.kernels.joint_rows import Rows
 from solver.kernels.price_search import net_worths
 
-__all__ = ["JointAnswer", "plan_jointly"]
+__all__ = ["JointAnswer", "finish_jointly"]
 
 
 class JointAnswer(NamedTuple):
@@ -31,24 +31,28 @@ class JointAnswer(NamedTuple):
 
 
 @compiled
-def plan_jointly(
-    joint: Joint, data: FloatArray, D_hat: float, G: FloatArray, gamma: float, effort: Effort, answer: JointAnswer
+def finish_jointly(
+    joint: Joint,
+    rows: Rows,
+    data: FloatArray,
+    D_hat: float,
+    G: FloatArray,
+    gamma: float,
+    tolerance: float,
+    x: FloatArray,
+    z: FloatArray,
+    answer: JointAnswer,
 ) -> None:
-    """Plan a whole horizon that sends once, as far as the effort goes; writes the answer."""
-    rows = find_rows(joint)
-    T, P = rows.most.shape
-    size = T * P + rows.kinds.size + P + rows.theta.size + rows.room.size
-    x, z = np.zeros(size), np.zeros(size)
-    iterations, in_time = iterate_jointly(joint, rows, data, D_hat, G, gamma, effort, x, z)
+    """From the best iterate of `iterate_jointly` to a certified plan; writes the answer but for what it iterated."""
     point, prices = as_iterate(x, rows), as_iterate(z, rows)
-    shape = (T, data.size)
-    V, curve, rank_one = np.empty(shape), np.empty(shape), np.empty(T)
+    shape = answer.R.shape
+    V, curve, rank_one = np.empty(shape), np.empty(shape), np.empty(shape[0])
     # Small fractions that are zero at the optimum are dropped, unless that costs too much.
     gap = math.inf
     objective = 0.0
     for attempt in range(3):
-        enough = max(effort.tolerance * objective, 2.0 * gap)
-        answer.y[:, :] = point.s
+        enough = max(tolerance * objective, 2.0 * gap)
+        copy_into(answer.y.ravel(), point.s.ravel())
         if attempt == 1:
             _drop_nonbasic(joint, rows, point, prices, answer.y)
         _shrink_to_fit(joint, answer.y, answer.R)
@@ -57,12 +61,12 @@ def plan_jointly(
         if attempt == 1 and gap <= enough:
             break
     net_worths(joint, V, prices.q.copy().ravel(), prices.h.copy().ravel(), answer.mu)
-    answer.mu[:, :] = np.maximum(V - answer.mu, 0.0)
-    answer.figures[0] = iterations
+    for t in range(shape[0]):
+        for i in range(shape[1]):
+            answer.mu[t, i] = max(V[t, i] - answer.mu[t, i], 0.0)
     answer.figures[1] = objective
     answer.figures[2] = gap
     answer.figures[3] = _violation(joint, answer.y, answer.R)
-    answer.figures[4] = 1.0 if in_time else 0.0
 
 
 @compiled
@@ -100,7 +104,8 @@ def _shrink_to_fit(joint: Joint, y: FloatArray, R: FloatArray) -> None:
     for l in range(y.shape[1]):
         total = y[:, l].sum()
         if total > joint.limit[l]:
-            y[:, l] *= joint.limit[l] / total
+            for t in range(T):
+                y[t, l] *= joint.limit[l] / total
     arrivals(joint, y, R)
     scale_of = np.ones((T, S))
     for i in range(S):
@@ -113,7 +118,8 @@ def _shrink_to_fit(joint: Joint, y: FloatArray, R: FloatArray) -> None:
             total += R[t, i] * scale_of[t, i]
             if total > joint.room[g, i]:
                 held = min(held, joint.room[g, i] / total)
-        scale_of[:, i] *= held
+        for t in range(T):
+            scale_of[t, i] *= held
     for t in range(T):
         for l in range(y.shape[1]):
             y[t, l] *= scale_of[t, joint.receiver[l]]

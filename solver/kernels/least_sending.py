@@ -14,6 +14,7 @@ import numpy as np
 
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.compile import compiled, inlined
+from solver.kernels.copying import copy_into
 from solver.kernels.layout import Step
 
 __all__ = ["send_less"]
@@ -46,7 +47,7 @@ def _by_yield(step: Step, R: FloatArray) -> tuple[IntArray, IntArray]:
             end[i] += 1
     for i in range(R.size):
         own = order[starts[i] : starts[i + 1]]
-        own[:] = own[np.argsort(-(step.a[own] / step.load[own]))]
+        copy_into(own, own[np.argsort(-(step.a[own] / step.load[own]))])
     return starts, order
 
 

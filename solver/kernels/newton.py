@@ -12,6 +12,7 @@ import numpy as np
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled, inlined
+from solver.kernels.copying import copy_into
 from solver.kernels.layout import Effort, Pairs, Point, Reduced
 
 __all__ = ["Factors", "direction", "factorise", "new_factors", "row_sums", "target_rhs"]
@@ -351,7 +352,7 @@ def direction(reduced: Reduced, f: Factors, rho: FloatArray) -> None:
     groups, receiver, u = reduced.groups, reduced.receiver, reduced.u
     b, p, rhs = f.b, f.p, f.rhs
     _row_prices(groups, f.ai, f.bi, rhs, f.y)
-    rho[:] = rhs
+    copy_into(rho, rhs)
     _take_rows(groups, reduced.c, reduced.d, f.y, rho)
     b[:] = 0.0
     for l in range(u.size):

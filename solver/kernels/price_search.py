@@ -21,6 +21,7 @@ import numpy as np
 from solver.arrays import FloatArray
 from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled, inlined
+from solver.kernels.copying import copy_into
 from solver.kernels.joint import Joint
 from solver.kernels.knapsack import best_first, limited_earnings
 from solver.kernels.layout import Effort
@@ -115,7 +116,7 @@ def _price_lone_pairs(joint: Joint, net: FloatArray, c: FloatArray) -> None:
     """Write the best price of sending once for every sender with one pair."""
     order = np.empty(net.shape, np.int64)
     for i in range(net.shape[1]):
-        order[:, i] = np.argsort(-net[:, i])
+        copy_into(order[:, i], np.argsort(-net[:, i]))
     for k in range(joint.B.shape[1]):
         if joint.offsets[k + 1] - joint.offsets[k] == 1:
             l = joint.offsets[k]

@@ -41,8 +41,11 @@ def starting_point(step: Step, reduced: Reduced) -> Point:
     tau = max(tau / u.size, 1e-300)
     for i in range(cap.size):
         mu[i] = max(min(reduced.weight[i] * tau / (cap[i] - R[i]), -0.5 * g[i]), 1e-300)
-    w[:] = 1.0 - w
-    q[:] = cap - R
+    for k in range(n_senders):
+        w[0, k] = 1.0 - w[0, k]
+        w[1, k] = 1.0 - w[1, k]
+    for i in range(cap.size):
+        q[i] = cap[i] - R[i]
     if reduced.top.size > 0:
         _price_limits(reduced, g, tau, point)
     else:
