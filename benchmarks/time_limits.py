@@ -79,7 +79,6 @@ DEPARTURES: dict[str, tuple[str, dict[str, Any], float]] = {
     "gcn_rank, first features": ("large", {"sampler": "gcn_rank"}, 0.5),
     "gcn_rank": ("large", {"sampler": "gcn_rank"}, 3.0),
     "fast solver": ("dense", {"sampler": "random", "horizon": 100}, 2.0),
-    "whole horizon": ("sparse", {"sampler": "random", "sample_size": 100, "planning": "horizon"}, 2.0),
     "cvxpy": ("sparse", {"sampler": "random", "sample_size": 50, "solver": "cvxpy", "horizon": 1000}, 2.0),
 }
 
