@@ -113,6 +113,11 @@ class FleetIn(RequestModel):
         charge_network(len(self.devices), len(self.links))
         unwilling = np.flatnonzero(~self.devices.may_train).tolist()
         ids = DeviceIds.of(self.devices.id, f"{pointer}/devices/*/id", unwilling)
+        for table, numbers in (("devices", self.devices.numbers), ("links", self.links.numbers)):
+            for name, column in numbers.items():
+                # Squares and quotients of smaller ones would not be numbers any more.
+                tiny = (column != 0) & (np.abs(column) < SMALLEST)
+                _refuse(tiny, f"{pointer}/{table}/*/{name}", f"must be 0 or at least {SMALLEST:g}")
         with _located(pointer):
             fleet = self._fleet(ids, pointer)
             epsilon = None if self.label_noise is None else self.label_noise.epsilon

@@ -118,6 +118,7 @@ LONG = {
     [
         (("devices", 3, "load"), 1.5, "/devices/3/load", "Input should be less than or equal to 1"),
         (("devices", 3, "load"), "0.5", "/devices/3/load", "Input should be a valid number"),
+        (("devices", 1, "datapoints"), 1e-300, "/devices/1/datapoints", "must be 0 or at least 1e-12"),
         (("devices", 1, "datapoints"), None, "/devices/1/datapoints", "Input should be a valid number"),
         (("devices", 1, "id"), "hub", "/devices/1/id", "is the id of device 0 too"),
         (("devices", 0, "storage_datapoints"), 599, "/devices/0/storage_datapoints", "must be at least the datapoints"),
