@@ -27,7 +27,7 @@ public class FirstPlan {
         .network(new Network().devices(devices).topology(new Topology(links)))
         .sampleSize(1)
         .horizon(4);
-    Plan plan = new PlansApi(client).createPlan(request).getPlan();
+    Plan plan = new PlansApi(client).createPlan(request, null).getPlan();
     System.out.println("planned " + plan.getSampled() + " " + plan.getStatus());
   }
 }
