@@ -302,11 +302,9 @@ def iterate(
         # A gap that is not a number ends the loop as well.
         if not (gap > tolerance and stalled < _MAX_STALLED and done < effort.max_iterations):
             return done, True
-        if work >= _WORK_BETWEEN_LOOKS or done == 0:
-            if is_over(effort):
-                return done, False
-            work = 0
-        work += reduced.u.size + n_receivers**3 // (6 * _MULTIPLICATIONS)
+        if (work >= _WORK_BETWEEN_LOOKS or done == 0) and is_over(effort):
+            return done, False
+        work = work % _WORK_BETWEEN_LOOKS + reduced.u.size + n_receivers**3 // (6 * _MULTIPLICATIONS)
         done += 1
         mean = multiply(point.primal, point.dual, reduced.weight, products) / n_pairs
         rank_one = curvature(x, step.D_hat, step.G, step.gamma, h)
