@@ -10,12 +10,12 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from app.http.gate import Service
+from app.http.gate import Service, check_room
 from app.http.problems import ConflictError
 from app.store.about import Made, made_by
 from app.store.paging import cursor
 
-__all__ = ["digest_of", "encoded", "find_made", "moment", "new_id", "page", "replayed", "same_body"]
+__all__ = ["check_room_for", "digest_of", "encoded", "find_made", "moment", "new_id", "page", "replayed", "same_body"]
 
 
 class _Dated(Protocol):
@@ -63,6 +63,12 @@ def find_made(service: Service, owner: str, key: str) -> Made | None:
         return None
     with service.store.read() as t:
         return made_by(t, owner, key)
+
+
+def check_room_for(service: Service, owner: str, key: str) -> None:
+    """Refuse something new for which there is no room, before it is parsed; what the key made before needs none."""
+    if find_made(service, owner, key) is None:
+        check_room(service, owner)
 
 
 def same_body(made: Made | None, digest: str) -> Made | None:

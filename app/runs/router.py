@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
+from app.http.answers import check_room_for
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
@@ -42,7 +43,7 @@ _ANSWERED = ConflictError("aggregation 1 was answered for another body")
 )
 async def create_run(request: Request, owner: Owner, key: IdempotencyKey = "") -> Response:
     """Plan steps 1..τ only, and keep the state for the aggregations to come."""
-    return await process(request, owner, service.create_run, key, first=service.check_room_for)
+    return await process(request, owner, service.create_run, key, first=check_room_for)
 
 
 @router.get(

@@ -15,7 +15,7 @@ from time import perf_counter
 from starlette.responses import Response
 
 from app.http.answers import digest_of, encoded, find_made, new_id, page, replayed, same_body
-from app.http.gate import JSON, Service, Unwritten, check_room
+from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.unread import stored_answer
 from app.plans.accounting import counted
@@ -32,7 +32,6 @@ from solver import GradientModel, HorizonState
 
 __all__ = [
     "aggregate",
-    "check_room_for",
     "create_run",
     "delete_run",
     "find_run",
@@ -41,12 +40,6 @@ __all__ = [
     "list_periods",
     "list_runs",
 ]
-
-
-def check_room_for(service: Service, owner: str, key: str) -> None:
-    """Refuse a new run for which there is no room, before its body is parsed; one that was made needs none."""
-    if find_made(service, owner, key) is None:
-        check_room(service, owner)
 
 
 def create_run(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:

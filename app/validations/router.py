@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Request
 from fastapi.responses import Response, StreamingResponse
 
-from app.http.answers import find_made
+from app.http.answers import check_room_for
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
@@ -49,7 +49,7 @@ _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
 )
 async def create_validation(request: Request, owner: Owner, key: IdempotencyKey = "") -> Response:
     """Train for real under several schemes, in a worker; `Location` says where to look for the result."""
-    return await process(request, owner, service.create, key, first=find_made)
+    return await process(request, owner, service.create, key, first=check_room_for)
 
 
 @router.get(

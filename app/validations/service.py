@@ -10,7 +10,7 @@ from typing import Any
 from starlette.responses import Response
 
 from app.http.answers import encoded, find_made, moment, new_id, page, same_body
-from app.http.gate import JSON, Service, Unwritten, check_room
+from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import (
     ConflictError,
     InvalidRequestError,
@@ -56,7 +56,6 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response | Un
     made = find_made(service, owner, key)
     if made is not None:
         return _answer(service, owner, Accepted(made.id, made.digest, new=False), digest)
-    check_room(service, owner)
     found = material(service, owner, request)
     settings = service.settings
     add = ValidationStore(service.store).adding(
