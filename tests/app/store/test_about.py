@@ -8,11 +8,11 @@ from app.plans.store import KeptPlan, PlanEntry, PlanStore
 from app.store import Store
 from app.store.about import About, KeyTakenError, Made, made_by
 from app.store.paging import Page, cursor, place_of
-from app.store.store import _database, _scripts
 from app.validations.packing import pack_work
 from app.validations.store import ValidationStore
 from fedl_sim.contract import Work
 from tests.support.crew import WORK
+from tests.support.old_schema import old_schema
 
 
 @pytest.fixture
@@ -79,13 +79,7 @@ def test_places_are_exact() -> None:
 
 
 def test_keys_of_an_earlier_release_still_find_their_validations(database_url: str) -> None:
-    database = _database(database_url, 60.0)
-    with database.migration() as t:
-        t.change("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
-        for name in sorted(_scripts())[:5]:
-            for statement in _scripts()[name]:
-                t.change(statement)
-            t.change("INSERT INTO migrations (name) VALUES (?)", name)
+    with old_schema(database_url, "0404_quotas.sql") as t:
         t.change(
             "INSERT INTO validations (id, owner, created_at, idempotency_key, digest, state, cancelled, rounds, "
             "rounds_done, last_event, finished_at, request, work) "
@@ -94,7 +88,6 @@ def test_keys_of_an_earlier_release_still_find_their_validations(database_url: s
             pack_work(Work.from_json(WORK)),
         )
         t.change("INSERT INTO plans (id, owner, created_at, request, answer) VALUES ('p', 'me', 5, ?, ?)", b"{}", b"{}")
-    database.close()
     store = Store(database_url)
     with store.read() as t:
         assert made_by(t, "me", "once") == Made("val_1", "digest")

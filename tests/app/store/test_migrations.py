@@ -6,13 +6,13 @@ from app.keys.ring import KeyRing, digest_of
 from app.plans.store import PlanStore
 from app.store import Store
 from app.store.paging import Page
-from app.store.store import _database, _scripts
 from app.validations.attempts import AttemptLimits
 from app.validations.packing import pack_work
 from app.validations.parts import PartStore
 from app.worker.store import WorkerStore
 from fedl_sim.contract import Work
 from tests.support.crew import WORK, Crew
+from tests.support.old_schema import old_schema
 
 OLD = ("smart", "smart-offload", "random", "smarter", "greedy+fast")
 NEW = ["ours", "ours-offload", "random", "smarter", "greedy+fast"]
@@ -57,13 +57,7 @@ def test_stored_validations_of_smart_become_ours(crew: Crew) -> None:
 
 def write_0402(url: str) -> None:
     """A database as the release with a queue library left it: a validation with parts in every state."""
-    database = _database(url, 60.0)
-    with database.migration() as t:
-        t.change("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
-        for name in ("0001_runs_and_keys.sql", "0401_validations.sql", "0402_ours.sql"):
-            for statement in _scripts()[name]:
-                t.change(statement)
-            t.change("INSERT INTO migrations (name) VALUES (?)", name)
+    with old_schema(url, "0402_ours.sql") as t:
         t.change(
             "INSERT INTO validations (id, owner, created_at, digest, state, cancelled, rounds, rounds_done, "
             "last_event, request, work) VALUES ('val_1', 'local', 5, '', 'running', 0, 44, 13, 0, ?, ?)",
@@ -90,7 +84,6 @@ def write_0402(url: str) -> None:
         for aggregation in (0, 1):
             t.change("INSERT INTO validation_rounds VALUES ('val_1-0001', ?, 1.0, '{}')", aggregation)
         t.change("INSERT INTO workers (id, host, pid, started_at, seen_at) VALUES ('old', 'here', 1, 0, 0)")
-    database.close()
 
 
 def test_open_parts_of_the_queue_library_wait_for_a_lease(database_url: str) -> None:
@@ -117,19 +110,12 @@ def test_open_parts_of_the_queue_library_wait_for_a_lease(database_url: str) -> 
 
 
 def test_a_key_of_an_earlier_release_owns_what_it_made(database_url: str) -> None:
-    database = _database(database_url, 60.0)
-    with database.migration() as t:
-        t.change("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
-        for name in sorted(_scripts())[:5]:
-            for statement in _scripts()[name]:
-                t.change(statement)
-            t.change("INSERT INTO migrations (name) VALUES (?)", name)
+    with old_schema(database_url, "0404_quotas.sql") as t:
         columns = "INSERT INTO api_keys (id, digest, name, created_at) VALUES (?, ?, ?, 1)"
         for key in ("a", "b"):
             t.change(columns, key, digest_of(f"fsk_{key}"), "the same name")
         t.change("INSERT INTO owners (id) VALUES ('a')")
         t.change("INSERT INTO plans (id, owner, created_at, request, answer) VALUES ('p', 'a', 5, ?, ?)", b"{}", b"{}")
-    database.close()
     store = Store(database_url)
     ring = KeyRing(store)
     assert [ring.owner_of(f"fsk_{key}") for key in ("a", "b")] == ["a", "b"]
