@@ -16,6 +16,8 @@ __all__ = ["Server", "free_port", "is_ready", "running_server", "start_server"]
 
 READY_SECONDS = 600  # kernels may have to be compiled first, on cores with other work
 
+_reserved: list[socket.socket] = []
+
 
 @dataclass
 class Server:
@@ -28,9 +30,16 @@ class Server:
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
+    """A port that nothing else gets while these tests run, though the server, which reuses addresses, may bind it.
+
+    A port that was only looked up and let go can be given to another test process before the server is up, and then
+    this test talks to that one's server.
+    """
+    s = socket.socket()
+    s.bind(("127.0.0.1", 0))
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    _reserved.append(s)
+    return int(s.getsockname()[1])
 
 
 def is_ready(readiness: httpx.Response) -> bool:
