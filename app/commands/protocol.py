@@ -1,6 +1,7 @@
 """HTTP/1.1 connections with limits: the size and the time of a head, idle time, unread answers, open connections.
 
-uvicorn's protocol on httptools has none of these. Bodies are limited where they are read, in `app.http.body`.
+uvicorn's protocol on httptools has none of these, but for an idle time, which a body that ends after its answer
+switches off. Bodies are limited where they are read, in `app.http.body`.
 """
 
 import asyncio

@@ -110,6 +110,16 @@ def test_idle_and_half_open_connections_end(strict: Server) -> None:
         assert received(unfinished).startswith(b"HTTP/1.1 404 ")
 
 
+def test_a_body_that_ends_after_its_answer_leaves_no_connection_behind(strict: Server) -> None:
+    """uvicorn's own timer starts with the answer, and ends with the next byte."""
+    with connected(strict, POST.replace(b"plans", b"nothing") + b"Content-Length: 3\r\n\r\n{") as late:
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += late.recv(4000)
+        late.sendall(b" }")
+        assert received(late) == b""
+
+
 def test_a_connection_serves_one_request_after_another(strict: Server) -> None:
     with connected(strict) as connection:
         begin = time.monotonic()
