@@ -9,7 +9,7 @@ so a device's own features and its neighbours' have separate weights. The featur
 describe what offloading could bring and what the picked devices hold already.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +28,17 @@ FloatArray = NDArray[np.float64]
 RULE = "highest rank"
 
 
-def rank_logits(features: FloatArray, propagate: Propagation, layers: Sequence[FloatArray]) -> FloatArray:
-    """Return every device's logit from its features (N, U)."""
+def rank_logits(
+    features: FloatArray,
+    propagate: Propagation,
+    layers: Sequence[FloatArray],
+    over: Callable[[], bool] = lambda: False,
+) -> FloatArray | None:
+    """Return every device's logit from its features (N, U), or None if time is over between two layers."""
     hidden = features
     for depth, W in enumerate(layers):
+        if over():
+            return None
         width = hidden.shape[1]
         own, neighbours, constant = W[:width], W[width : 2 * width], W[-1]
         # Propagate the narrower matrix, before or after the weights: the product is the same.
@@ -77,7 +84,10 @@ class GcnRank:
         for _ in range(problem.sample_size):
             if problem.out_of_time:
                 break
-            logits = rank_logits(view.features(), propagate, layers)
+            ranked = rank_logits(view.features(), propagate, layers, lambda: problem.out_of_time)
+            if ranked is None:
+                break
+            logits = ranked
             pick = _best(np.flatnonzero(view.free), logits, generator, view.picked)
             # The score of a free device is its logit less a constant of the round.
             level = pick.score - logits[pick.device]
