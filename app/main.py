@@ -26,12 +26,14 @@ from app.http.unread import UnreadAnswers
 from app.imports.router import router as imports
 from app.keys.ring import KeyRing
 from app.ledger import Ledger
+from app.networks.router import router as networks
 from app.openapi.document import document
 from app.openapi.router import router as documentation
 from app.operations.readiness import look_at_store, warm_up
 from app.operations.retention import Retention
 from app.operations.router import router as operations
 from app.plans.router import router as plans
+from app.recent import Recent
 from app.runs.router import router as runs
 from app.samplers.router import router as samplers
 from app.settings import Settings
@@ -47,10 +49,12 @@ from app.worker.store import LiveWorkers, WorkerStore
 
 __all__ = ["ROUTERS", "create_app"]
 
-ROUTERS = (plans, runs, validations, samplers, imports, operations, documentation, studio)
+ROUTERS = (plans, runs, validations, networks, samplers, imports, operations, documentation, studio)
 
 _log = logging.getLogger("fedsift")
 
+# Stored networks that were used last may hold this part of the memory for requests.
+_NETWORKS_SHARE = 4
 _ABOUT = "Which few devices of a federated-learning network should train, and which data their neighbours send them."
 
 
@@ -111,7 +115,9 @@ def _service(settings: Settings, ledger: Ledger) -> Service:
         UnreadAnswers(memory, settings.retry_after, ledger),
         ledger.tally("streams"),
         pids,
+        Recent(settings.memory_budget // _NETWORKS_SHARE, ledger.tally("networks"), memory.borrow, memory.free),
     )
+    memory.spare = service.networks.clear
     metrics.watch("fedsift_unread_bytes", "Bytes of answers that clients have not read.", lambda: service.unread.held)
     metrics.watch_jobs(JobNumbers(store, service.live_workers))
     return service

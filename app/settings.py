@@ -139,10 +139,13 @@ class Settings(BaseSettings):
     validations_kept: int = Field(1000, ge=1, description="Ended validations kept per API key.")
     plan_days: float = Field(90.0, gt=0, description="Days after which kept plans are removed.")
     run_days: float = Field(90.0, gt=0, description="Days after the last aggregation at which runs are removed.")
+    network_days: float = Field(
+        365.0, gt=0, description="Days after its newest version at which a stored network is removed."
+    )
     key_bytes: int = Field(
         1024 * MEBIBYTE,
         ge=1024,
-        description="Bytes of plans, runs and validations kept per API key; beyond it 507.",
+        description="Bytes of plans, runs, validations and networks kept per API key; beyond it 507.",
     )
     disk_reserve: int = Field(
         256 * MEBIBYTE,

@@ -16,6 +16,7 @@ from app.http.problems import OverloadedError
 from app.http.unread import UnreadAnswers
 from app.keys.ring import KeyRing
 from app.ledger import Tally
+from app.recent import Recent
 from app.settings import Settings
 from app.store import Store
 from app.store.usage import check_quota
@@ -37,7 +38,8 @@ T = TypeVar("T")
 class Service:
     """What the routers share in a process; `live_workers` asks the store how many validation workers there are.
 
-    `tidies`: whether this process deletes what is too old; one of them suffices.
+    `networks` are versions of stored networks that were used last. `tidies`: whether this process deletes what is too
+    old; one of them suffices.
     """
 
     settings: Settings
@@ -52,6 +54,7 @@ class Service:
     unread: UnreadAnswers
     streams: Tally
     pids: Tally
+    networks: Recent[tuple[str, int], Any]
     under_way: WorkUnderWay = field(default_factory=WorkUnderWay)
     solver: Literal["loading", "ok", "failed"] = "loading"
     closing_since: float | None = None

@@ -246,7 +246,7 @@ class QuotaExceededError(ServiceError):
 
     def __init__(self, used: int, more: int, limit: int) -> None:
         detail = f"you keep {used} bytes, and {more} more would pass the limit of {limit} (FEDSIFT_KEY_BYTES); "
-        super().__init__(f"{detail}delete plans, runs or validations that you do not need")
+        super().__init__(f"{detail}delete plans, runs, validations or networks that you do not need")
 
 
 class DiskLowError(ServiceError):

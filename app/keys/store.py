@@ -19,7 +19,7 @@ LOCAL = "local"
 
 _KEY = "id, name, created_at, owner"
 # The tables with an owner's rows.
-_OWNED = ("plans", "runs", "validations", "usage", "about")
+_OWNED = ("plans", "runs", "validations", "networks", "usage", "about")
 
 
 class KeyNameError(FedsiftError):
@@ -110,7 +110,7 @@ class KeyStore:
                 table: t.change(f"UPDATE {table} SET owner = ? WHERE owner = ?", owner, giver)  # noqa: S608 - constants
                 for table in _OWNED
             }
-        return {table: moved[table] for table in _OWNED[:3]}
+        return {table: moved[table] for table in _OWNED[:4]}
 
 
 def _check_owner(t: Transaction, owner: str) -> None:

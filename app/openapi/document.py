@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from app.http.described import SCHEMA
 from app.imports.schemas import ImportRequest
+from app.networks.schemas import NetworkRequest, PatchRequest
 from app.openapi.examples import add_examples
 from app.openapi.names import name_plainly
 from app.plans.request import PlanRequest, RunRequest
@@ -21,10 +22,19 @@ __all__ = ["TAGS", "document"]
 TAGS = [
     {"name": "plans", "description": "Choose devices and plan their offloading in one call."},
     {"name": "runs", "description": "The closed loop: plan period by period with observed gradients."},
+    {"name": "networks", "description": "Networks and fleets that are stored once, patched, and planned for by id."},
     {"name": "validations", "description": "Experiments as durable jobs: train for real and compare."},
     {"name": "operations", "description": "Health, readiness, metrics."},
 ]
-_BODIES: tuple[type[BaseModel], ...] = (PlanRequest, RunRequest, AggregationRequest, ImportRequest, ValidationRequest)
+_BODIES: tuple[type[BaseModel], ...] = (
+    PlanRequest,
+    RunRequest,
+    AggregationRequest,
+    NetworkRequest,
+    PatchRequest,
+    ImportRequest,
+    ValidationRequest,
+)
 
 
 def document(app: FastAPI) -> dict[str, Any]:

@@ -3,6 +3,12 @@
 from importlib.metadata import version
 from typing import Any
 
+from app.openapi.network_examples import (
+    NETWORK_ARCHIVE_SAMPLE,
+    NETWORK_ID,
+    NETWORK_REQUESTS,
+    NETWORK_RESPONSES,
+)
 from app.openapi.validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
 from app.plans.request import EXAMPLE
 
@@ -204,6 +210,7 @@ REQUESTS: dict[str, Any] = {
     "importFleet": _IMPORT_REQUEST,
     "createRun": {**PLAN_REQUEST, "gradient": {"norm": 1.0}},
     "aggregate": {"aggregation": 1, "gradient_norm": 0.5},
+    **NETWORK_REQUESTS,
     **VALIDATION_REQUESTS,
 }
 RESPONSES: dict[str, dict[str, Any]] = {
@@ -226,9 +233,16 @@ RESPONSES: dict[str, dict[str, Any]] = {
     "getHealth": {"200": {"status": "ok", "version": version("fedsift")}},
     "getReadiness": {"200": _READY, "503": {**_READY, "ready": False, "solver": "loading"}},
     "getMetrics": {"200": "# TYPE fedsift_queue_depth gauge\nfedsift_queue_depth 0.0\n"},
+    **NETWORK_RESPONSES,
     **VALIDATION_RESPONSES,
 }
-_PARAMETERS: dict[str, Any] = {"plan_id": PLAN_ID, "run_id": RUN_ID, "aggregation": 1, "validation_id": VALIDATION_ID}
+_PARAMETERS: dict[str, Any] = {
+    "plan_id": PLAN_ID,
+    "run_id": RUN_ID,
+    "aggregation": 1,
+    "validation_id": VALIDATION_ID,
+    "network_id": NETWORK_ID,
+}
 # The document cannot hold an archive, so this program shows how to make one. A test runs it.
 ARCHIVE_SAMPLE = """\
 import io, json, urllib.request
@@ -249,6 +263,7 @@ with urllib.request.urlopen(request) as answer:
     plan = np.load(io.BytesIO(answer.read()))
 print(plan["sampled"], plan["fraction"])
 """
+_SAMPLES = {"createBinaryPlan": ARCHIVE_SAMPLE, "createBinaryNetwork": NETWORK_ARCHIVE_SAMPLE}
 
 
 def add_examples(built: dict[str, Any]) -> None:
@@ -264,5 +279,5 @@ def add_examples(built: dict[str, Any]) -> None:
             for parameter in operation.get("parameters", ()):
                 if parameter["name"] in _PARAMETERS:
                     parameter["example"] = _PARAMETERS[parameter["name"]]
-            if name == "createBinaryPlan":
-                operation["x-codeSamples"] = [{"lang": "Python", "source": ARCHIVE_SAMPLE}]
+            if name in _SAMPLES:
+                operation["x-codeSamples"] = [{"lang": "Python", "source": _SAMPLES[name]}]

@@ -24,6 +24,7 @@ _CHOICES = {
     ("step", "horizon"): "PlanningRule",
     ("send_once", "redraw"): "TransferRule",
     ("ok", "low"): "DiskState",
+    ("network", "fleet"): "NetworkKind",
     ("active", "finished"): "RunState",
     ("ok", "loading", "failed"): "SolverState",
     ("LinkTopology", "MatrixTopology"): "Topology",
@@ -37,7 +38,7 @@ _CHOICES = {
     ("json", "graphml", "csv", "olsr", "batman"): "ImportFormat",
     ("digits", "mnist", "fashion-mnist"): "DataSetName",
     ("softmax", "mlp", "cnn"): "ModelName",
-    ("GeneratorSource", "NetworkSource", "FleetSource", "PlanSource", "RunSource"): "Source",
+    ("GeneratorSource", "NetworkSource", "FleetSource", "StoredSource", "PlanSource", "RunSource"): "Source",
 }
 _KEPT_BESIDE_A_REFERENCE = ("description", "default")
 # What stands under these is data: nothing in it is a schema.

@@ -8,6 +8,7 @@ import logging
 import threading
 
 from app.http.gate import Service
+from app.networks.store import NetworkStore
 from app.store import StoreError
 from app.store.usage import delete_old
 from app.validations.parts import PartStore
@@ -52,7 +53,7 @@ class Retention:
 
 
 def tidy(service: Service) -> None:
-    """Delete plans, runs and ended validations that are too old, and return their space to the disk."""
+    """Delete plans, runs, ended validations and networks that are too old, and return their space to the disk."""
     store, settings = service.store, service.settings
     deleted = {
         "plans": delete_old(store, "plan", settings.plan_days),
@@ -60,6 +61,7 @@ def tidy(service: Service) -> None:
         "validations": PartStore(store).delete_ended(
             older_than=_DAY * settings.validation_days, kept_of_owner=settings.validations_kept
         ),
+        "networks": NetworkStore(store).delete_old(settings.network_days),
     }
     if any(deleted.values()):
         _log.info("deleted what was too old", extra={"fields": deleted})

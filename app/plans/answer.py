@@ -226,7 +226,13 @@ def asked_for(query: PlanQuery) -> dict[str, Any]:
         "aggregation_period": query.aggregation_period,
         **({"sampler": query.sampler} if query.sampled is None else {}),
         "seed": query.seed,
+        **stored_network(query.stored),
     }
+
+
+def stored_network(stored: tuple[str, int] | None) -> dict[str, Any]:
+    """The fields that name a stored network."""
+    return {} if stored is None else {"network_id": stored[0], "network_version": stored[1]}
 
 
 def summary(result: PlanResult, output: str) -> dict[str, Any]:
@@ -397,6 +403,8 @@ class DiagnosisOut(AnswerModel):
     device_ids: Optional[list[str]] = Field(None, description="The id of each device by its number, if it has one.")
     fleet: Optional[Translation] = Field(None, description="How the fleet was translated, if it was one.")
     network: Optional[DerivedNetwork] = Field(None, description="The network that the fleet was translated into.")
+    network_id: Optional[str] = Field(None, description="The stored network, if it was asked for with one.")
+    network_version: Optional[int] = Field(None, description="The version of it that was used.")
 
     @classmethod
     def from_domain(cls, found: Diagnosis) -> "DiagnosisOut":
@@ -425,5 +433,6 @@ class DiagnosisOut(AnswerModel):
                 device_ids=ids and list(ids.names),
                 fleet=found.fleet,
                 network=None if found.fleet is None else DerivedNetwork.from_domain(found.network),
+                **stored_network(found.stored),
             ),
         )

@@ -33,10 +33,11 @@ from solver import Devices, Links, Network
 from solver.interchange import epsilon_of
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
-__all__ = ["NPZ", "answer_binary_plan"]
+__all__ = ["NETWORK_ARRAYS", "NPZ", "answer_binary_plan", "network_of"]
 
 NPZ = "application/vnd.fedsift.npz"
-_NEEDED = (*DEVICE_COLUMNS, *LINK_COLUMNS, "parameters")
+NETWORK_ARRAYS = (*DEVICE_COLUMNS, *LINK_COLUMNS)
+_NEEDED = (*NETWORK_ARRAYS, "parameters")
 _KNOWN = {*_NEEDED, "label_counts", "label_epsilon"}
 
 
@@ -51,7 +52,7 @@ def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
         raise MalformedError("the array `parameters` must be of uint8, the bytes of a JSON object")
     parameters = read_plainly(BinaryParameters, arrays["parameters"].tobytes())
     parameters.check_keep()
-    query = parameters.query(_network(arrays), service.settings)
+    query = parameters.query(network_of(arrays), service.settings)
     parsed = perf_counter() - begin
     if parameters.dry_run:
         return Response(_packed(encoded(service, DiagnosisOut.from_domain(diagnose(query)))), media_type=NPZ)
@@ -62,7 +63,8 @@ def answer_binary_plan(service: Service, _owner: str, body: bytes) -> Response:
     return Response(archive, media_type=NPZ)
 
 
-def _network(arrays: dict[str, NDArray[np.generic]]) -> Network:
+def network_of(arrays: dict[str, NDArray[np.generic]]) -> Network:
+    """The network of an archive."""
     counts = arrays.get("label_counts")
     charge_network(arrays["data"].size, arrays["source"].size)
     with located({"devices": "", "links": ""}):

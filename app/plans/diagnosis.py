@@ -34,6 +34,7 @@ class Diagnosis:
     network: Network
     ids: DeviceIds | None = None
     fleet: Translation | None = None
+    stored: tuple[str, int] | None = None
 
 
 def diagnose(query: PlanQuery) -> Diagnosis:
@@ -76,6 +77,7 @@ def _findings(query: PlanQuery) -> Diagnosis:
         network=network,
         ids=query.ids,
         fleet=query.fleet,
+        stored=query.stored,
     )
 
 

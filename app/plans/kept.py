@@ -1,6 +1,9 @@
 """Kept plans for other slices: what was asked for and what was answered."""
 
+from functools import partial
+
 from app.http.gate import Service
+from app.networks.loading import used_network
 from app.plans.planning import PlanQuery
 from app.plans.request import PlanRequest
 from app.plans.store import PlanStore
@@ -14,4 +17,5 @@ def kept_plan(service: Service, owner: str, plan_id: str) -> tuple[PlanQuery, by
     kept = PlanStore(service.store).find(owner, plan_id)
     if kept is None:
         return None
-    return read_model(PlanRequest, kept.request).to_domain(service.settings, stored=True), kept.answer
+    find = partial(used_network, service, asked=kept.asked)
+    return read_model(PlanRequest, kept.request).to_domain(service.settings, find, stored=True), kept.answer

@@ -59,7 +59,7 @@ _SAMPLING_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class PlanQuery:
-    """What is to be planned, and the limits of the plan."""
+    """What is to be planned, and the limits of the plan; `stored` is the id and version of a stored network."""
 
     schedule: Schedule
     sample_size: int
@@ -83,6 +83,7 @@ class PlanQuery:
     ids: DeviceIds | None = None
     fleet: Translation | None = None
     energy: Energy | None = None
+    stored: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,36 +1,41 @@
 """Plans as they are asked for."""
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from app.http.problems import InvalidRequestError
+from app.networks.patch import PatchIn
 from app.plans.planning import PlanQuery
 from app.settings import Settings
 from app.wire.base import Indices, Measure, Optional, RequestModel
 from app.wire.budget import charge
 from app.wire.estimate import changed_networks, transfers
 from app.wire.fleet import FleetIn, Translated
-from app.wire.ids import DeviceId
+from app.wire.ids import DeviceId, DeviceIds
 from app.wire.naming import NamedRequest
-from app.wire.network import DeviceChanges, NetworkIn, Topology, indices
+from app.wire.network import DeviceChanges, NetworkIn, Topology, charge_network, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
 from solver import DEFAULT_TRANSFER, Change, GradientModel, Network, Schedule, Weights, reference
+from solver.patch import NetworkPatch
 
 __all__ = [
     "EXAMPLE",
     "BinaryParameters",
     "ChangeIn",
+    "FindNetwork",
     "GradientIn",
     "PlanParameters",
     "PlanRequest",
     "RunRequest",
+    "StoredNetworkId",
+    "StoredNetworkVersion",
     "WeightsIn",
     "check_steps",
-    "merged",
 ]
 
 EXAMPLE: dict[str, Any] = {
@@ -91,13 +96,18 @@ class WeightsIn(RequestModel):
 
 
 class ChangeIn(RequestModel):
-    """From `step` on, these device columns and this topology hold."""
+    """From `step` on, these device columns and this topology hold, and then what `patch` changes."""
 
     step: Annotated[int, Field(ge=1, lt=2**31)]
     devices: Optional[DeviceChanges] = None
     topology: Optional[Topology] = None
+    patch: Optional[PatchIn] = Field(
+        None,
+        description="Changes to some devices and links, in the fields of `network`. Devices cannot come or go, and "
+        "their data cannot change.",
+    )
 
-    def to_domain(self, pointer: str, network: Network) -> Change:
+    def to_domain(self, pointer: str, network: Network, ids: DeviceIds | None) -> Change:
         """The change, checked against the network."""
         n = len(network)
         columns = {} if self.devices is None else self.devices.to_domain(f"{pointer}/devices", n)
@@ -105,7 +115,23 @@ class ChangeIn(RequestModel):
         if links is not None:
             with located({"links": f"{pointer}/topology"}):
                 Network(network.devices, links)
-        return Change(self.step, columns, links)
+        return Change(self.step, columns, links, self._patch(f"{pointer}/patch", network, ids))
+
+    def _patch(self, pointer: str, network: Network, ids: DeviceIds | None) -> NetworkPatch | None:
+        if self.patch is None:
+            return None
+        if self.patch.add_devices or self.patch.remove_devices:
+            field = "add_devices" if self.patch.add_devices else "remove_devices"
+            raise InvalidRequestError.at(f"{pointer}/{field}", "devices cannot come or go in the course of a plan")
+        for i, row in enumerate(self.patch.devices):
+            for name in ("data", "label_counts"):
+                if getattr(row, name) is not None:
+                    raise InvalidRequestError.at(
+                        f"{pointer}/devices/{i}/{name}", "cannot change in the course of a plan"
+                    )
+        n_links = len(network.links) if self.patch.links or self.patch.remove_links else 0
+        charge_network(len(network), n_links + len(self.patch.links))
+        return self.patch.to_domain(pointer, network, ids)
 
 
 def check_steps(changes: list[ChangeIn], pointer: str) -> None:
@@ -116,17 +142,16 @@ def check_steps(changes: list[ChangeIn], pointer: str) -> None:
             raise InvalidRequestError.at(f"{pointer}/{i}/step", f"is the step of change {first[change.step]} too")
 
 
-def merged(changes: list[Change]) -> list[Change]:
-    """One change for each step: of two values for a column, the later one counts."""
-    by_step: dict[int, Change] = {}
-    for change in changes:
-        earlier = by_step.get(change.step)
-        if earlier is not None:
-            links = earlier.links if change.links is None else change.links
-            change = Change(change.step, {**earlier.columns, **change.columns}, links)  # noqa: PLW2901
-        by_step[change.step] = change
-    return list(by_step.values())
+StoredNetworkId = Annotated[str, Field(pattern="^net_[0-9a-f]{32}$")]
+StoredNetworkVersion = Annotated[int, Field(ge=1, lt=2**31)]
+FindNetwork = Callable[[str, int | None], Translated]
 
+
+def _find_none(_: str, __: int | None) -> Translated:
+    raise InvalidRequestError.at("/network_id", "is known to a service only: give `network` or `fleet`")
+
+
+_ONE_OF = "give one of `network`, `fleet` and `network_id`"
 
 # The most gains, devices × picks, that an answer tells: some megabytes of text, and a value of the objective for each.
 _MOST_GAINS = 100_000
@@ -191,7 +216,7 @@ class PlanParameters(RequestModel):
             raise InvalidRequestError.at(f"/{name}", f"must name sample_size = {self.sample_size} devices")
         charge(changed_networks(len(network), len(self.schedule)), f"a schedule of {len(self.schedule)} changes")
         check_steps(self.schedule, "/schedule")
-        changes = [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(self.schedule)]
+        changes = [change.to_domain(f"/schedule/{i}", network, given.ids) for i, change in enumerate(self.schedule)]
         with located({"schedule": "/schedule", "devices": "/schedule", "links": "/schedule"}):
             schedule = Schedule(network, tuple(changes))
         return PlanQuery(
@@ -217,6 +242,7 @@ class PlanParameters(RequestModel):
             ids=given.ids,
             fleet=given.fleet,
             energy=given.energy,
+            stored=given.stored,
         )
 
     def _devices(self, name: str, given: Translated) -> NDArray[np.int64] | None:
@@ -268,21 +294,31 @@ class RunRequest(NamedRequest, PlanParameters):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
-    network: Optional[NetworkIn] = Field(None, description="In the paper's quantities. This, or `fleet`.")
-    fleet: Optional[FleetIn] = Field(None, description="In physical units. This, or `network`.")
+    network: Optional[NetworkIn] = Field(None, description="In the paper's quantities. This, `fleet` or `network_id`.")
+    fleet: Optional[FleetIn] = Field(None, description="In physical units. This, `network` or `network_id`.")
+    network_id: Optional[StoredNetworkId] = Field(None, description="A stored one. This, `network` or `fleet`.")
+    network_version: Optional[StoredNetworkVersion] = Field(
+        None, description="The version of the stored network; the newest if left out."
+    )
 
-    def to_domain(self, settings: Settings, *, stored: bool = False) -> PlanQuery:
-        """What is to be planned."""
-        return self.query_of(self._given(), settings, stored=stored)
+    def to_domain(self, settings: Settings, find: FindNetwork = _find_none, *, stored: bool = False) -> PlanQuery:
+        """What is to be planned; `find` finds a stored network, by its id and perhaps its version."""
+        return self.query_of(self._given(find), settings, stored=stored)
 
-    def _given(self) -> Translated:
-        if self.fleet is not None and self.network is not None:
-            raise InvalidRequestError.at("/fleet", "give `network` or `fleet`, not both")
+    def _given(self, find: FindNetwork) -> Translated:
+        named = [name for name in ("network", "fleet", "network_id") if getattr(self, name) is not None]
+        if len(named) > 1:
+            raise InvalidRequestError.at(f"/{named[1]}", f"`{named[0]}` is given too: {_ONE_OF}")
+        if not named:
+            raise InvalidRequestError.at("/network", f"is missing: {_ONE_OF}")
+        if self.network_version is not None and self.network_id is None:
+            raise InvalidRequestError.at("/network_version", "needs `network_id`")
+        if self.network_id is not None:
+            return find(self.network_id, self.network_version)
         if self.fleet is not None:
             return self.fleet.to_domain()
-        if self.network is None:
-            raise InvalidRequestError.at("/network", "is missing: give `network` or `fleet`")
-        return Translated(self.network.to_domain(), self.network.devices.ids("/network/devices"))
+        network = cast("NetworkIn", self.network)
+        return Translated(network.to_domain(), network.devices.ids("/network/devices"))
 
 
 class PlanRequest(RunRequest):

@@ -12,6 +12,7 @@ from app.http.answers import digest_of, encoded, find_made, moment, new_id, page
 from app.http.gate import JSON, Service, Unwritten, check_room
 from app.http.problems import NotFoundError
 from app.http.unread import stored_answer
+from app.networks.loading import named_network, network_gone
 from app.plans.accounting import counted
 from app.plans.answer import DiagnosisOut, PlanEntryOut, PlanList, PlanOut, asked_for
 from app.plans.diagnosis import diagnose
@@ -19,6 +20,7 @@ from app.plans.planning import make_plan
 from app.plans.request import PlanRequest
 from app.plans.store import KeptPlan, PlanEntry, PlanStore
 from app.store.about import KeyTakenError, Made
+from app.store.database import GoneError
 from app.store.paging import Page
 from app.wire.arrays import read_model
 from app.wire.base import given
@@ -30,13 +32,14 @@ def answer_plan(service: Service, owner: str, key: str, body: bytes) -> Response
     """Parse, plan (or only diagnose), encode; a plan that is to be kept has an id, and its key makes it once."""
     begin = perf_counter()
     request = read_model(PlanRequest, body)
+    find = partial(named_network, service, owner)
     if request.dry_run:
-        diagnosis = diagnose(request.to_domain(service.settings))
+        diagnosis = diagnose(request.to_domain(service.settings, find))
         return Response(encoded(service, DiagnosisOut.from_domain(diagnosis)), media_type=JSON)
     digest = digest_of("plan", body) if request.keep else ""
     if request.keep and (made := same_body(find_made(service, owner, key), digest)):
         return _replayed(service, owner, made)
-    query = request.to_domain(service.settings)
+    query = request.to_domain(service.settings, find)
     parsed = perf_counter() - begin
     result = counted(service, make_plan(query), parsed)
     about = request.about(key, digest, asked_for(query))
@@ -67,6 +70,8 @@ def _unwritten(service: Service, owner: str, entry: PlanEntry, keep: Callable[[]
         except KeyTakenError:
             made = same_body(find_made(service, owner, entry.about.key or ""), entry.about.digest)
             return write() if made is None else _replayed(service, owner, made)
+        except GoneError:
+            raise network_gone() from None
         return Response(answer, 201, {"Location": _place(entry.id)}, JSON)
 
     return Unwritten(write)

@@ -2,10 +2,11 @@
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from app.store import Store
-from app.store.about import About, read_about, tell
+from app.store.about import About, joined, read_about, tell
 from app.store.paging import Page, owned_page
 from app.store.usage import ROW_BYTES, charge
 
@@ -14,10 +15,11 @@ __all__ = ["KeptPlan", "PlanEntry", "PlanStore"]
 
 @dataclass(frozen=True)
 class KeptPlan:
-    """A plan's request and answer, byte for byte."""
+    """A plan's request and answer, byte for byte, and what was told of the request."""
 
     request: bytes
     answer: bytes
+    asked: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,11 @@ class PlanStore:
     def find(self, owner: str, plan_id: str) -> KeptPlan | None:
         """The plan, if it was kept and is this owner's."""
         with self._store.read() as t:
-            rows = t.rows("SELECT request, answer FROM plans WHERE id = ? AND owner = ?", plan_id, owner)
-        return KeptPlan(*(zlib.decompress(text) for text in rows[0])) if rows else None
+            rows = t.rows(f"{joined('plan', 'x.request, x.answer')} x.id = ? AND x.owner = ?", plan_id, owner)
+        if not rows:
+            return None
+        request, answer, *about = rows[0]
+        return KeptPlan(zlib.decompress(request), zlib.decompress(answer), read_about(*about).asked)
 
     def packed_answer(self, owner: str, plan_id: str, reserve: Callable[[int], None]) -> bytes | None:
         """The plan's answer as zlib packed it. `reserve` is told its size before it is read, and may refuse."""

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from app.http.gate import Service
+from app.networks.loading import used_network
 from app.plans.planning import PlanQuery
-from app.plans.request import RunRequest, merged
+from app.plans.request import RunRequest
 from app.runs.schemas import AggregationRequest
-from app.runs.store import RunStore
-from app.settings import Settings
+from app.runs.store import RunRecord, RunStore
 from app.wire.arrays import read_model, read_plainly
+from app.wire.pointers import located
 from solver import Schedule
 
 __all__ = ["planned_so_far", "run_query"]
@@ -18,25 +20,29 @@ __all__ = ["planned_so_far", "run_query"]
 def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery, list[bytes]] | None:
     """A run's query with all its changes, and its answers in order; None if the owner has no such run."""
     store = RunStore(service.store)
-    if store.find(owner, run_id) is None:
+    run = store.find(owner, run_id)
+    if run is None:
         return None
     history = store.history(run_id)
     if history is None:
         return None
     told = [read_plainly(AggregationRequest, text) for text in history.aggregations]
-    return run_query(read_model(RunRequest, history.request), told, service.settings), history.answers
+    return run_query(service, run, read_model(RunRequest, history.request), told), history.answers
 
 
-def run_query(original: RunRequest, told: Iterable[AggregationRequest], settings: Settings) -> PlanQuery:
+def run_query(service: Service, run: RunRecord, original: RunRequest, told: Iterable[AggregationRequest]) -> PlanQuery:
     """The run's query with what these aggregations told: all changes, and the γ measured last.
 
     Of two changes for the same step, the later one counts.
     """
-    query = original.to_domain(settings, stored=True)
+    find = partial(used_network, service, asked=run.about.asked)
+    query = original.to_domain(service.settings, find, stored=True)
     network = query.schedule.network
     changes = list(query.schedule.changes)
     noise = query.gradient_noise
     for one in told:
-        changes += [change.to_domain(f"/schedule/{i}", network) for i, change in enumerate(one.schedule)]
+        changes += [change.to_domain(f"/schedule/{i}", network, query.ids) for i, change in enumerate(one.schedule)]
         noise = noise if one.gradient_noise is None else one.gradient_noise
-    return replace(query, schedule=Schedule(network, tuple(merged(changes))), gradient_noise=noise)
+    with located({}):
+        schedule = Schedule(network, tuple(changes))
+    return replace(query, schedule=schedule, gradient_noise=noise)

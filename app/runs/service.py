@@ -18,6 +18,7 @@ from app.http.answers import digest_of, encoded, find_made, new_id, page, replay
 from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.unread import stored_answer
+from app.networks.loading import named_network, network_gone
 from app.plans.accounting import counted
 from app.plans.answer import asked_for
 from app.plans.planning import make_plan, solve_period
@@ -26,6 +27,7 @@ from app.runs.history import run_query
 from app.runs.schemas import AggregationList, AggregationOut, AggregationRequest, PeriodOut, RunList, RunOut
 from app.runs.store import PeriodRecord, RunRecord, RunStore
 from app.store.about import KeyTakenError, Made
+from app.store.database import GoneError
 from app.store.paging import Page
 from app.wire.arrays import read_model, read_plainly
 from solver import GradientModel, HorizonState
@@ -49,7 +51,7 @@ def create_run(service: Service, owner: str, key: str, body: bytes) -> Response 
     digest = digest_of("run", body)
     if made := same_body(find_made(service, owner, key), digest):
         return _made_before(service, made)
-    query = request.to_domain(service.settings)
+    query = request.to_domain(service.settings, partial(named_network, service, owner))
     result = make_plan(query, steps=query.aggregation_period)
     counted_result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
     now = time.time()
@@ -75,6 +77,8 @@ def create_run(service: Service, owner: str, key: str, body: bytes) -> Response 
         except KeyTakenError:
             made = same_body(find_made(service, owner, key), digest)
             return write() if made is None else _made_before(service, made)
+        except GoneError:
+            raise network_gone() from None
         return Response(answer, status_code=201, media_type=JSON, headers={"Location": _place(run.id)})
 
     return Unwritten(write)
@@ -112,7 +116,7 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     original = read_model(RunRequest, asked[0])
     told = [read_plainly(AggregationRequest, text) for text in asked[1]]
     _check_steps(request, run)
-    query = run_query(original, [*told, request], service.settings)
+    query = run_query(service, run, original, [*told, request])
     state, gradient, transfer = _read(before)
     query = replace(query, transfer=transfer)
     gradient = gradient.observe(request.gradient_norm, run.aggregation_period)

@@ -23,7 +23,7 @@ class KeyTakenError(FedsiftError):
 
 @dataclass(frozen=True)
 class About:
-    """What is told of a plan, a run or a validation.
+    """What is told of a plan, a run, a validation or a network.
 
     Attributes:
         key: the idempotency key of the request, if it had one.
@@ -57,20 +57,24 @@ def made_by(t: ReadTransaction, owner: str, key: str | None) -> Made | None:
     """What this owner's idempotency key made before, if it is still there."""
     if not key:
         return None
-    sql = "SELECT COALESCE(plan_id, run_id, validation_id), digest FROM about WHERE owner = ? AND idempotency_key = ?"
+    sql = "SELECT COALESCE(plan_id, run_id, validation_id, network_id), digest FROM about WHERE owner = ? "
+    sql += "AND idempotency_key = ?"
     return next((Made(*row) for row in t.rows(sql, owner, key)), None)
 
 
 def tell(t: Transaction, thing: Thing, thing_id: str, owner: str, about: About) -> int:
     """Write it, in the transaction that writes the thing itself; returns the bytes of what callers chose.
 
+    A stored network that was asked for with `network_id` stays as long as the thing; if it is gone already, the
+    transaction ends in a `GoneError`.
+
     Raises:
         KeyTakenError: the owner's key has made something already; the transaction has to be rolled back.
     """
     labels, asked = written_labels(about.labels), json.dumps(about.asked)
     added = t.change(
-        f"INSERT INTO about ({thing}_id, owner, idempotency_key, digest, name, labels, asked) "  # noqa: S608 - constants
-        "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        f"INSERT INTO about ({thing}_id, owner, idempotency_key, digest, name, labels, asked, uses) "  # noqa: S608
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         thing_id,
         owner,
         about.key or None,
@@ -78,6 +82,7 @@ def tell(t: Transaction, thing: Thing, thing_id: str, owner: str, about: About) 
         about.name,
         labels,
         asked,
+        about.asked.get("network_id"),
     )
     if not added:
         raise KeyTakenError("this idempotency key has made something already")

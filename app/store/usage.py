@@ -11,7 +11,7 @@ from solver.errors import FedsiftError
 
 __all__ = ["ROW_BYTES", "QuotaError", "Thing", "charge", "check_quota", "delete_old", "used_bytes"]
 
-Thing = Literal["plan", "run", "validation"]
+Thing = Literal["plan", "run", "validation", "network"]
 
 # What the database adds to a row: its other columns and its places in indexes, roughly.
 ROW_BYTES = 512

@@ -67,6 +67,8 @@ class SourceOut(AnswerModel):
 
     kind: str
     id: Optional[str] = Field(None, description="Of a plan or run.")
+    network_id: Optional[str] = Field(None, description="Of a stored network.")
+    network_version: Optional[int] = Field(None, description="The version of it that was used.")
     devices: Optional[int] = Field(None, description="This and the rest: of a generator.")
     topology: Optional[str] = None
     link_probability: Optional[float] = None

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints
 
 from app.http.problems import InvalidRequestError
-from app.plans.request import ChangeIn
+from app.plans.request import ChangeIn, StoredNetworkId, StoredNetworkVersion
 from app.wire.base import Optional, RequestModel
 from app.wire.fleet import FleetIn
 from app.wire.naming import NamedRequest
@@ -19,6 +19,7 @@ __all__ = [
     "NetworkSource",
     "PlanSource",
     "RunSource",
+    "StoredSource",
     "ValidationRequest",
 ]
 
@@ -63,6 +64,15 @@ class FleetSource(RequestModel):
     schedule: Annotated[list[ChangeIn], Field(max_length=1000, default_factory=list)]
 
 
+class StoredSource(RequestModel):
+    """A stored network or fleet; which datapoints its devices hold is drawn for each seed."""
+
+    kind: Literal["stored"]
+    network_id: StoredNetworkId
+    network_version: Optional[StoredNetworkVersion] = Field(None, description="The newest if left out.")
+    schedule: Annotated[list[ChangeIn], Field(max_length=1000, default_factory=list)]
+
+
 class PlanSource(RequestModel):
     """The network of a kept plan, and the plan itself as scheme `plan`."""
 
@@ -77,7 +87,9 @@ class RunSource(RequestModel):
     id: Annotated[str, Field(pattern="^run_[0-9a-f]{32}$")]
 
 
-Source = Annotated[GeneratorSource | NetworkSource | FleetSource | PlanSource | RunSource, Field(discriminator="kind")]
+Source = Annotated[
+    GeneratorSource | NetworkSource | FleetSource | StoredSource | PlanSource | RunSource, Field(discriminator="kind")
+]
 SchemeName = Annotated[str, StringConstraints(pattern=r"^[a-z_-]{1,40}(:[a-z_]{1,40})?(\+[a-z]{1,10})?$")]
 Seed = Annotated[int, Field(ge=0, lt=2**53)]
 
@@ -135,10 +147,11 @@ class ValidationRequest(NamedRequest):
                 rule = f"must be one of {error.known}; `{GIVEN_PLAN}` if the source is a plan or run"
                 raise InvalidRequestError.at(f"/schemes/{i}", rule) from error
 
-    def asked(self) -> dict[str, Any]:
-        """What answers repeat of the request; a network is too large for that."""
+    def asked(self, stored: tuple[str, int] | None = None) -> dict[str, Any]:
+        """What answers repeat of the request, a stored network with its version; a network is too large for that."""
         names = ("model", "seeds", "draws", "learning_rate", "batch_size", "labels_per_device", "tolerance")
         source = self.source.model_dump(exclude={"network", "fleet", "schedule"}, exclude_none=True)
+        source |= {} if stored is None else {"network_version": stored[1]}
         values = {name: getattr(self, name) for name in names}
         return {"source": source} | {name: value for name, value in values.items() if value is not None}
 

@@ -62,7 +62,7 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response | Un
         NewValidation(
             id=new_id("val"),
             owner=owner,
-            about=request.about(key, digest, request.asked()),
+            about=request.about(key, digest, request.asked(found.stored)),
             request=canonical,
             work=_work(request, found),
             parts=_parts(service, request, found),

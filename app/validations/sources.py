@@ -1,7 +1,7 @@
 """From the source that a request names to what the simulator trains on: a network, its changes, perhaps a plan.
 
-A source is a generator, a network, a fleet, a kept plan or a run. A plan, or what a run has planned so far, comes with
-its transfers: the scheme `plan` carries them out as they stand.
+A source is a generator, a network, a fleet, a stored one, a kept plan or a run. A plan, or what a run has planned so
+far, comes with its transfers: the scheme `plan` carries them out as they stand.
 """
 
 import json
@@ -13,6 +13,7 @@ import numpy as np
 
 from app.http.gate import Service
 from app.http.problems import InfeasibleError, InvalidRequestError
+from app.networks.loading import named_network
 from app.plans.kept import kept_plan
 from app.plans.request import check_steps
 from app.runs.history import planned_so_far
@@ -22,6 +23,7 @@ from app.validations.request import (
     NetworkSource,
     PlanSource,
     RunSource,
+    StoredSource,
     ValidationRequest,
 )
 from app.wire.budget import charge
@@ -57,6 +59,7 @@ class Material:
     aggregation_period: int = 5
     plan: GivenPlan | None = None
     ids: DeviceIds | None = None
+    stored: tuple[str, int] | None = None
 
     def network(self) -> GeneratorSettings | GivenNetwork:
         """The network as the simulator reads it."""
@@ -98,16 +101,21 @@ def _resolve(service: Service, owner: str, request: ValidationRequest) -> Materi
         return _of_network(source, Translated(source.network.to_domain("/source/network"), ids))
     if isinstance(source, FleetSource):
         return _of_network(source, source.fleet.to_domain("/source/fleet"))
+    if isinstance(source, StoredSource):
+        stored = named_network(service, owner, source.network_id, source.network_version, "/source")
+        return _of_network(source, stored)
     if isinstance(source, PlanSource):
         return _of_plan(service, owner, source.id)
     return _of_run(service, owner, source)
 
 
-def _of_network(source: NetworkSource | FleetSource, given: Translated) -> Material:
+def _of_network(source: NetworkSource | FleetSource | StoredSource, given: Translated) -> Material:
     check_steps(source.schedule, "/source/schedule")
-    changes = [one.to_domain(f"/source/schedule/{i}", given.network) for i, one in enumerate(source.schedule)]
+    changes = [
+        one.to_domain(f"/source/schedule/{i}", given.network, given.ids) for i, one in enumerate(source.schedule)
+    ]
     with located({"schedule": "/source/schedule", "devices": "/source/schedule", "links": "/source/schedule"}):
-        return Material(Schedule(given.network, tuple(changes)), ids=given.ids)
+        return Material(Schedule(given.network, tuple(changes)), ids=given.ids, stored=given.stored)
 
 
 def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
@@ -176,7 +184,7 @@ def _given(schedule: Schedule) -> GivenNetwork:
             label_counts=None if counts is None else tuple(map(tuple, counts.tolist())),
         ),
         links=_links(schedule.network.links),
-        changes=tuple(_change(change) for change in schedule.changes),
+        changes=tuple(_change(change) for change in schedule.whole_changes()),
     )
 
 

@@ -6,7 +6,7 @@ with `Retry-After` (503). Without an account, as on the command line, nothing is
 clients are charged too (`app.http.unread`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -25,6 +25,8 @@ class MemoryBudget:
         self.total = total
         self._held = (ledger or Ledger()).tally("memory")
         self._retry = {"Retry-After": str(retry_after)}
+        # Gives up what is kept only because nobody needed the memory; whether there was any.
+        self.spare: Callable[[], bool] = lambda: False
 
     @property
     def held(self) -> int:
@@ -42,6 +44,14 @@ class MemoryBudget:
             _current.reset(token)
             self._give(account.held)
 
+    def borrow(self, size: int) -> bool:
+        """Charge something that no request needs, unless it does not fit beside the rest."""
+        return self._held.take(size, self.total)
+
+    def free(self, size: int) -> None:
+        """Give back what was borrowed."""
+        self._give(size)
+
     def reserve(self, size: int) -> bool:
         """Charge something that belongs to no account, unless it does not fit beside the rest; alone, any size fits."""
         return self._held.take(size, self.total, alone=True)
@@ -57,7 +67,7 @@ class MemoryBudget:
                 f"{purpose} takes the request to an estimated {held + size} bytes of memory; the service has "
                 f"{self.total} ({SETTING})"
             )
-        if not self._held.take(size, self.total):
+        if not self._held.take(size, self.total) and not (self.spare() and self._held.take(size, self.total)):
             raise OverloadedError(
                 f"{purpose} takes the request to an estimated {held + size} bytes of memory; the service has "
                 f"{self.total} ({SETTING}), and other requests hold {self.held - held}; try again later",

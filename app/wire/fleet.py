@@ -68,12 +68,13 @@ class Translation(AnswerModel):
 
 @dataclass(frozen=True, eq=False)
 class Translated:
-    """A network with the ids of its devices, and how it was made if it was a fleet."""
+    """A network with the ids of its devices, how it was made if a fleet, its id and version if stored."""
 
     network: Network
     ids: DeviceIds | None = None
     fleet: Translation | None = None
     energy: Energy | None = None
+    stored: tuple[str, int] | None = None
 
 
 def _as_devices(value: Any, validate: ValidatorFunctionWrapHandler) -> DeviceTable:

@@ -66,3 +66,5 @@ class PlanAsked(Named):
     aggregation_period: Optional[int] = None
     sampler: Optional[str] = Field(None, description="Absent where `sampled` fixed the set.")
     seed: Optional[int] = None
+    network_id: Optional[str] = Field(None, description="The stored network, if it was asked for with one.")
+    network_version: Optional[int] = Field(None, description="The version of it that was used.")

@@ -16,7 +16,7 @@ __all__ = ["Faults", "located", "refusal", "unknown"]
 # More errors than this are only counted: listing them would take longer than reading the request.
 _LISTABLE = 1000
 # Fields that are unions, with the tags that pydantic puts into the locations of errors.
-_UNIONS = {"topology": ("links", "matrix"), "source": ("network", "fleet", "generator", "plan", "run")}
+_UNIONS = {"topology": ("links", "matrix"), "source": ("network", "fleet", "stored", "generator", "plan", "run")}
 # So much is repeated of a name that the caller made up.
 _NAME_LENGTH = 64
 

@@ -30,9 +30,12 @@ def test_a_change_at_step_one_replaces_the_start() -> None:
 
 
 @pytest.mark.parametrize("step", [1, 4])
-def test_two_changes_at_one_step_are_refused(step: int) -> None:
-    with pytest.raises(InvalidInputError, match=f"names step {step} twice"):
-        Schedule(network(2), (Change(step), Change(step)))
+def test_of_two_changes_at_one_step_the_later_counts(step: int) -> None:
+    first = Change(step, {"transmit_budget": [1, 2], "processing_cost": [3, 4]})
+    schedule = Schedule(network(2), (first, Change(step, {"transmit_budget": [5, 6]})))
+    assert_array_equal(schedule.at(step).devices.transmit_budget, [5, 6])
+    assert_array_equal(schedule.at(step).devices.processing_cost, [3, 4])
+    assert [segment.first for segment in schedule.segments] == sorted({1, step})
 
 
 def test_bad_changes_are_named() -> None:

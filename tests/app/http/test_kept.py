@@ -1,4 +1,4 @@
-"""What is kept behaves alike, whether plan, run or validation: made once, listed, named, and told what was asked."""
+"""What is kept behaves alike, be it plan, run, network or validation: made once, listed, named, told what was asked."""
 
 import threading
 from pathlib import Path
@@ -14,6 +14,7 @@ PLAN = random_request(1, 10, sample_size=2, horizon=6, aggregation_period=2, sam
 BODIES: dict[str, dict[str, Any]] = {
     "plans": {**PLAN, "keep": True},
     "runs": PLAN,
+    "networks": {"network": PLAN["network"]},
     "validations": {
         "source": {"kind": "generator", "devices": 8, "mean_datapoints": 20},
         "schemes": ["random"],
@@ -23,7 +24,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "model": "softmax",
     },
 }
-STATUS = {"plans": 201, "runs": 201, "validations": 202}
+STATUS = {"plans": 201, "runs": 201, "networks": 201, "validations": 202}
 
 
 @pytest.fixture(params=list(BODIES))
@@ -104,6 +105,8 @@ def test_lists_are_filtered_and_tell_what_was_asked(client: httpx.Client, kind: 
         if kind == "validations":
             assert (found["seeds"], found["model"]) == ([3, 5], "softmax")
             assert found["source"]["kind"] == "generator"
+        elif kind == "networks":
+            assert (found["version"], found["kind"], found["n_devices"]) == (1, "network", 10)
         else:
             assert (found["sampler"], found["seed"], found["sample_size"], found["horizon"]) == ("random", 7, 2, 6)
     assert len(client.get(f"/v1/{kind}", params={"label": f"site:north {kind}"}).json()[kind]) == 2

@@ -110,7 +110,7 @@ def test_what_was_made_without_keys_can_be_handed_over(tmp_path: Path) -> None:
         assert client.get(run).status_code == 404
         own = client.post("/v1/runs", json=random_request(1, 10), headers=once).headers["location"]
         done = fedsift(tmp_path, "keys", "adopt", key["owner"], "--json")
-        assert json.loads(done.stdout) == {"plans": 1, "runs": 1, "validations": 0}
+        assert json.loads(done.stdout) == {"plans": 1, "runs": 1, "validations": 0, "networks": 0}
         assert client.get(run).status_code == client.get(plan).status_code == 200
         # The idempotency key stays with what the owner made.
         again = client.post("/v1/runs", json=random_request(1, 10), headers=once)

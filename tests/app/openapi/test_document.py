@@ -14,6 +14,7 @@ from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValida
 from app.commands.openapi import Version, rendered
 from app.openapi.examples import ARCHIVE_SAMPLE, REQUESTS, RESPONSES, RUN_ID
 from app.openapi.names import PREFIX, inline_choices, name_plainly
+from app.openapi.network_examples import NETWORK_ARCHIVE_SAMPLE
 from app.openapi.v30 import as_openapi_30
 from tests.support.server import Server
 
@@ -183,6 +184,13 @@ def test_the_examples_are_what_the_service_answers(client: httpx.Client) -> None
     close(RESPONSES["getRun"]["200"], client.get(place).json())
     close(RESPONSES["importFleet"]["200"], client.post("/v1/imports", json=REQUESTS["importFleet"]).json())
     close(RESPONSES["listAggregations"]["200"], client.get(f"{place}/aggregations").json())
+    stored = client.post("/v1/networks", json=REQUESTS["createNetwork"]).json()
+    close(RESPONSES["createNetwork"]["201"], stored)
+    place = f"/v1/networks/{stored['id']}"
+    close(RESPONSES["patchNetwork"]["200"], client.patch(place, json=REQUESTS["patchNetwork"]).json())
+    close(RESPONSES["getNetwork"]["200"], client.get(place).json())
+    networks = client.get("/v1/networks", params={"name": "campus"}).json()["networks"]
+    close(RESPONSES["listNetworks"]["200"]["networks"][0], next(one for one in networks if one["id"] == stored["id"]))
     close(RESPONSES["getReadiness"]["200"], client.get("/readyz").json())
     validation = client.post("/v1/validations", json=REQUESTS["createValidation"]).json()
     close(RESPONSES["createValidation"]["202"], validation)
@@ -195,3 +203,5 @@ def test_the_examples_are_what_the_service_answers(client: httpx.Client) -> None
 def test_the_sample_for_archives_runs(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     exec(ARCHIVE_SAMPLE, {"url": server.url})
     assert capsys.readouterr().out.startswith("[0] [")
+    exec(NETWORK_ARCHIVE_SAMPLE, {"url": server.url})
+    assert capsys.readouterr().out.startswith("/v1/networks/net_")

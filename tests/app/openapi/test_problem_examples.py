@@ -34,6 +34,9 @@ WRONG: dict[str, dict[str, Any]] = {
             ]
         }
     },
+    "createNetwork": {"body": {}},
+    "patchNetwork": {"body": {"devices": [{"id": "cam-9", "data": 1}]}},
+    "listNetworks": {"query": "?limit=0"},
     "listPlans": {"query": "?limit=0"},
     "listAggregations": {"query": "?limit=0"},
     "listRuns": {"query": "?limit=0"},
@@ -59,7 +62,7 @@ class Caller:
         self.path = path
         self.method = method.upper()
         self.name = operation["operationId"]
-        self.type = NPZ if self.name == "createBinaryPlan" else "application/json"
+        self.type = NPZ if self.name.startswith("createBinary") else "application/json"
         self.reads = "requestBody" in operation
 
     async def provoke(self, status: str) -> httpx.Response:
@@ -87,6 +90,14 @@ class Caller:
 
     async def provoke_409(self) -> httpx.Response:
         app = self.app()
+        if self.name == "createBinaryNetwork":
+            headers = {"Idempotency-Key": "mine"}
+            await self.call(app, content=self.archive(), **headers)
+            return await self.call(app, content=self.archive(name="another"), **headers)
+        if self.name == "patchNetwork":
+            place, body = await self.place(app), json.dumps(REQUESTS[self.name]).encode()
+            await self.send(app, self.method, place, body)
+            return await self.send(app, self.method, place, body)
         if self.name.startswith("create"):
             headers = {"Idempotency-Key": "mine"}
             asked = {**REQUESTS[self.name], **({"keep": True} if self.name == "createPlan" else {})}
@@ -112,9 +123,11 @@ class Caller:
         app = self.app()
         wrong = WRONG.get(self.name, {})
         if self.name == "createBinaryPlan":
-            return await self.call(app, content=self.archive())
+            return await self.call(app, content=self.archive(sample_size=4, horizon=2))
+        if self.name == "createBinaryNetwork":
+            return await self.call(app, content=self.archive(without="data"))
         if "body" in wrong:
-            return await self.send(app, "POST", await self.place(app), json.dumps(wrong["body"]).encode())
+            return await self.send(app, self.method, await self.place(app), json.dumps(wrong["body"]).encode())
         if "query" in wrong:
             return await self.call(app, query=wrong["query"])
         return await self.call(app, query="?colour=1")
@@ -140,8 +153,9 @@ class Caller:
 
     async def provoke_507(self) -> httpx.Response:
         place = await self.place(self.app())
-        asked = {**REQUESTS[self.name], **({"keep": True} if self.name == "createPlan" else {})}
-        answer = await self.send(self.app(key_bytes=1024), "POST", place, json.dumps(asked).encode())
+        asked = {**REQUESTS.get(self.name, {}), **({"keep": True} if self.name == "createPlan" else {})}
+        body = self.archive() if self.name == "createBinaryNetwork" else json.dumps(asked).encode()
+        answer = await self.send(self.app(key_bytes=1024), self.method, place, body)
         # What is kept, and what comes to it, is this caller's own.
         words = rb"keep %d bytes, and %d more would pass the limit of %d "
         limit = Settings.model_construct().key_bytes
@@ -154,28 +168,30 @@ class Caller:
         return create_app(Settings(**chosen))
 
     async def place(self, app: FastAPI) -> str:
-        """The path, with a run that exists if it names one."""
+        """The path, with a run or network that exists if it names one."""
+        if "{network_id}" in self.path:
+            made = await self.send(app, "POST", "/v1/networks", json.dumps(REQUESTS["createNetwork"]).encode())
+            return self.path.replace("{network_id}", made.json()["id"])
         if "{run_id}" not in self.path:
             return self.path
         made = await self.send(app, "POST", "/v1/runs", json.dumps(REQUESTS["createRun"]).encode())
         return self.path.replace("{run_id}", made.json()["id"])
 
-    def archive(self) -> bytes:
+    def archive(self, without: str = "", **parameters: Any) -> bytes:
         network = REQUESTS["createPlan"]["network"]
         columns = {**network["devices"], **{k: v for k, v in network["topology"].items() if k != "kind"}}
-        parameters = np.frombuffer(json.dumps({"sample_size": 4, "horizon": 2}).encode(), np.uint8)
         path = self.folder / "archive.npz"
         np.savez(
             path,
             allow_pickle=False,
-            parameters=parameters,
-            **{name: np.array(column) for name, column in columns.items()},
+            parameters=np.frombuffer(json.dumps(parameters).encode(), np.uint8),
+            **{name: np.array(column) for name, column in columns.items() if name != without},
         )
         return path.read_bytes()
 
     async def call(self, app: FastAPI, content: Any = None, query: str = "", **headers: str) -> httpx.Response:
         path = self.path + query
-        for name, kind in (("plan_id", "plan"), ("run_id", "run"), ("validation_id", "val")):
+        for name, kind in (("plan_id", "plan"), ("run_id", "run"), ("validation_id", "val"), ("network_id", "net")):
             path = path.replace(f"{{{name}}}", f"{kind}_{NOBODYS}")
         body = b"{}" if content is None and self.reads else content
         return await self.send(app, self.method, path.replace("{aggregation}", "1"), body, **headers)

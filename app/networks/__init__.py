@@ -1,0 +1,1 @@
+"""/v1/networks: networks and fleets that are stored, with versions."""
