@@ -37,9 +37,9 @@ $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 	$(COMPILE)
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.dev: pyproject.toml clients/python/pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt $(NEW_PIP)
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(DEV_EXTRAS)]' --group dev
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(DEV_EXTRAS)]' -e clients/python --group dev
 	$(COMPILE)
 	@touch $@ $(VENV)/.serve
 

@@ -7,10 +7,10 @@ import pytest
 
 from tests.support.documents import PACKAGES, ROOT, name_of
 
-SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+SOURCES = [path for package in (*PACKAGES, "clients") for path in sorted((ROOT / package).rglob("*.py"))]
 ALL_PYTHON = [
     path
-    for folder in (*PACKAGES, "benchmarks", "deploy", "docs", "examples", "tests")
+    for folder in (*PACKAGES, "benchmarks", "clients", "deploy", "docs", "examples", "tests")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 # Names of roles: many folders have a module of the same role.

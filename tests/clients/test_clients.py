@@ -53,7 +53,7 @@ def test_python_is_strictly_typed(build: Path, tmp_path: Path) -> None:
         "--cache-dir",
         str(tmp_path / "cache"),
     ]
-    run(*mypy, PROGRAMS / "closed_loop.py", package / "fedsift_client", cwd=tmp_path, MYPYPATH=str(package))
+    run(*mypy, PROGRAMS / "closed_loop.py", package / "fedsift_api", cwd=tmp_path, MYPYPATH=str(package))
 
 
 def test_python_plans_loops_and_validates(build: Path, service: list[str], tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 import sys
 
-from fedsift_client import AuthenticatedClient
-from fedsift_client.api.plans import create_plan, list_samplers
-from fedsift_client.api.runs import aggregate, create_run, delete_run, get_run
-from fedsift_client.api.validations import create_validation, follow_validation, get_validation
-from fedsift_client.models import (
+from fedsift_api import AuthenticatedClient
+from fedsift_api.api.plans import create_plan, list_samplers
+from fedsift_api.api.runs import aggregate, create_run, delete_run, get_run
+from fedsift_api.api.validations import create_validation, follow_validation, get_validation
+from fedsift_api.models import (
     AggregationRequest,
     DeviceColumns,
     Diagnosis,

@@ -1,0 +1,1 @@
+"""HTTP: calls as values, retries, event streams, and what carries them out."""

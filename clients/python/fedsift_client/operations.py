@@ -1,0 +1,124 @@
+"""What the service can do, as operations that both clients carry out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fedsift_client.answers import Period, Plan
+from fedsift_client.errors import InputError
+from fedsift_client.http.calls import delete, get, post, post_archive
+from fedsift_client.http.exchange import Operation, Patience, exchange
+from fedsift_client.inputs import Given, archive, described, is_archive
+from fedsift_client.orders import Order, orders_of
+
+__all__ = [
+    "aggregate",
+    "cancel_validation",
+    "diagnose",
+    "forget",
+    "orders",
+    "period",
+    "plan",
+    "resume",
+    "samplers",
+    "show_plan",
+    "show_validation",
+    "start_run",
+    "start_validation",
+]
+
+
+def plan(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Plan]:
+    """A plan; one that is to be kept is kept once."""
+    asked = _checked(parameters)
+    if is_archive(given) and not asked.get("keep"):
+        asked.pop("keep", None)
+        reply = yield from exchange(post_archive("/v1/plans/binary", archive(given, asked)), patience)
+        return Plan.of_archive(reply.body)
+    key = asked.pop("idempotency_key", None)
+    body = described(given, asked)
+    reply = yield from exchange(post("/v1/plans", body, creates=bool(asked.get("keep")), key=key), patience)
+    return Plan.of(reply.json())
+
+
+def diagnose(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
+    """What the network is like, before anything is solved."""
+    body = described(given, {**_checked(parameters), "dry_run": True})
+    reply = yield from exchange(post("/v1/plans", body), patience)
+    return reply.json()
+
+
+def show_plan(plan_id: str, patience: Patience) -> Operation[Plan]:
+    """A kept plan."""
+    reply = yield from exchange(get(f"/v1/plans/{plan_id}"), patience)
+    return Plan.of(reply.json())
+
+
+def samplers(patience: Patience) -> Operation[dict[str, Any]]:
+    """The samplers that the service has."""
+    reply = yield from exchange(get("/v1/samplers"), patience)
+    return reply.json()
+
+
+def start_run(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Period]:
+    """The first period of a new run."""
+    asked = _checked(parameters)
+    key = asked.pop("idempotency_key", None)
+    reply = yield from exchange(post("/v1/runs", described(given, asked), creates=True, key=key), patience)
+    return Period.of(reply.json())
+
+
+def resume(run_id: str, patience: Patience) -> Operation[Period]:
+    """The last period that was planned in a run."""
+    reply = yield from exchange(get(f"/v1/runs/{run_id}"), patience)
+    return (yield from period(run_id, int(reply.json()["aggregation"]), patience))
+
+
+def period(run_id: str, aggregation: int, patience: Patience) -> Operation[Period]:
+    """The period after an aggregation, as it was answered."""
+    reply = yield from exchange(get(f"/v1/runs/{run_id}/aggregations/{aggregation}"), patience)
+    return Period.of(reply.json())
+
+
+def aggregate(run_id: str, report: Mapping[str, Any], patience: Patience) -> Operation[Period]:
+    """The next period. The service answers the same report again with the same period, so it may be repeated."""
+    body = {name: value for name, value in report.items() if value is not None}
+    reply = yield from exchange(post(f"/v1/runs/{run_id}/aggregations", body), patience)
+    return Period.of(reply.json())
+
+
+def orders(run_id: str, aggregation: int, device: int | str | None, patience: Patience) -> Operation[tuple[Order, ...]]:
+    """What devices are to send in a period; `device` selects one."""
+    whose = {"id": device} if isinstance(device, str) else {"device": device}
+    reply = yield from exchange(get(f"/v1/runs/{run_id}/aggregations/{aggregation}/orders", **whose), patience)
+    return orders_of(reply.json()["orders"])
+
+
+def start_validation(request: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
+    """Start an experiment."""
+    asked = dict(request)
+    key = asked.pop("idempotency_key", None)
+    reply = yield from exchange(post("/v1/validations", asked, creates=True, key=key), patience)
+    return reply.json()
+
+
+def show_validation(validation_id: str, patience: Patience) -> Operation[dict[str, Any]]:
+    """Where an experiment stands, with its results so far."""
+    reply = yield from exchange(get(f"/v1/validations/{validation_id}"), patience)
+    return reply.json()
+
+
+def cancel_validation(validation_id: str, patience: Patience) -> Operation[dict[str, Any]]:
+    """End an experiment at its next round."""
+    reply = yield from exchange(post(f"/v1/validations/{validation_id}/cancel", {}), patience)
+    return reply.json()
+
+
+def forget(path: str, patience: Patience) -> Operation[None]:
+    """Delete a plan, run or validation."""
+    yield from exchange(delete(path), patience)
+
+
+def _checked(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    if "output" in parameters:
+        raise InputError("plans come as arrays: `Step.matrix()` makes a dense matrix, so leave `output` out")
+    return {name: value for name, value in parameters.items() if value is not None}

@@ -1,0 +1,133 @@
+"""Plans, runs and restarts with a live service."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedsift_client import AsyncClient, Client, InputError, InvalidRequestError, NotFoundError, ProtocolError
+from fedsift_client.answers import Plan
+from tests.support.fleets import FLEET
+from tests.support.requests import check_plan, random_request
+from tests.support.server import Server, free_port, start_server
+
+REQUEST = random_request(3, 10)
+NETWORK = REQUEST["network"]
+
+
+@pytest.fixture
+def client(server: Server) -> Any:
+    with Client(server.url) as made:
+        yield made
+
+
+def test_a_plan_comes_as_arrays_that_keep_every_budget(client: Client, server: Server) -> None:
+    plan = client.plan(NETWORK, sample_size=3, horizon=6)
+    with server.client() as http:
+        told = http.post("/v1/plans", json={**REQUEST, "output": "matrix"}).json()
+    assert plan.sampled.tolist() == told["sampled"]
+    assert plan.matrices().shape == (6, 10, 10)
+    assert plan.matrices() == pytest.approx(np.array([step["matrix"] for step in told["steps"]]), abs=1e-12)
+    assert (plan.status, plan.n_devices, plan.id) == (told["status"], 10, None)
+    assert plan.objective == pytest.approx(told["objective"])
+    step = plan.steps[0]
+    assert step.datapoints == pytest.approx(step.fraction * np.array(NETWORK["devices"]["data"])[step.source])
+    assert step.answer["relative_gap"] <= 1e-6
+    check_plan(REQUEST, told)
+
+
+def test_devices_of_a_fleet_have_names(client: Client) -> None:
+    plan = client.plan(FLEET, sample_size=1, horizon=3, sampled_ids=["hub"])
+    assert plan.sampled_ids == ["hub"]
+    assert plan.number_of("cam-1") == 1
+    with pytest.raises(InputError, match="no device has the id 'nobody'"):
+        plan.number_of("nobody")
+    told = client.diagnose(FLEET, sample_size=1, horizon=3)
+    assert told["kind"] == "diagnosis"
+    assert told["feasible"]
+
+
+def test_problems_point_to_their_place(client: Client) -> None:
+    devices = [*FLEET["devices"][:2], {**FLEET["devices"][2], "load": 1.5}, *FLEET["devices"][3:]]
+    with pytest.raises(InvalidRequestError) as caught:
+        client.plan({**FLEET, "devices": devices}, sample_size=1, horizon=3)
+    assert [fault.pointer for fault in caught.value.faults] == ["/fleet/devices/2/load"]
+
+
+def test_a_plan_can_be_kept(client: Client) -> None:
+    plan = client.plan(NETWORK, sample_size=3, horizon=2, keep=True)
+    assert plan.id is not None
+    assert np.array_equal(client.kept_plan(plan.id).matrices(), plan.matrices())
+    client.delete_plan(plan.id)
+    with pytest.raises(NotFoundError):
+        client.kept_plan(plan.id)
+
+
+def test_matrices_are_made_here(client: Client) -> None:
+    with pytest.raises(InputError, match="leave `output` out"):
+        client.plan(NETWORK, sample_size=3, horizon=2, output="matrix")
+    with pytest.raises(ProtocolError, match="not a plan"):
+        Plan.of({"steps": []})
+
+
+def test_a_run_goes_on_in_another_process(client: Client, server: Server) -> None:
+    run = client.start_run(NETWORK, sample_size=3, horizon=12, aggregation_period=4)
+    assert [step.step for step in run.period.steps] == [1, 2, 3, 4]
+    second = run.aggregate(0.7, gradient_noise=0.5)
+    with Client(server.url) as other:
+        again = other.run(run.id)
+        assert (again.aggregation, again.is_finished) == (1, False)
+        assert np.array_equal(again.period.matrices(), second.matrices())
+        last = again.aggregate(0.6)
+    assert again.is_finished
+    assert last.steps[-1].step == 12
+    assert np.array_equal(run.earlier(2).matrices(), last.matrices())
+    assert last.replaced == []
+
+
+def test_all_of_it_with_asyncio(server: Server) -> None:
+    async def loop() -> None:
+        async with AsyncClient(server.url) as client:
+            plans = await asyncio.gather(*(client.plan(NETWORK, sample_size=3, horizon=n) for n in (1, 2, 3)))
+            assert [len(plan.steps) for plan in plans] == [1, 2, 3]
+            kept = await client.plan(NETWORK, sample_size=3, horizon=1, keep=True)
+            assert kept.id is not None
+            assert (await client.kept_plan(kept.id)).objective == kept.objective
+            await client.delete_plan(kept.id)
+            assert (await client.diagnose(NETWORK, sample_size=3, horizon=1))["feasible"]
+            assert (await client.samplers())["samplers"]
+            run = await client.start_run(NETWORK, sample_size=3, horizon=2, aggregation_period=1)
+            await run.aggregate(0.5)
+            again = await client.run(run.id)
+            assert again.is_finished
+            assert (await again.earlier(0)).aggregation == 0
+            await again.delete()
+            with pytest.raises(NotFoundError):
+                await client.run(run.id)
+
+    asyncio.run(loop())
+
+
+def test_a_run_outlives_a_restart_of_the_service(tmp_path: Path) -> None:
+    """The service is killed between two aggregations and comes back while the client is already asking."""
+    port = str(free_port())
+    first = start_server(tmp_path, port=port)
+    second: list[Server] = []
+    with Client(first.url, patience=300) as client:
+        try:
+            run = client.start_run(NETWORK, sample_size=3, horizon=4, aggregation_period=2)
+            first.process.kill()
+            first.process.wait()
+            restart = threading.Timer(0.5, lambda: second.append(start_server(tmp_path, port=port)))
+            restart.start()
+            period = run.aggregate(0.5)
+            restart.join()
+        finally:
+            for server in (first, *second):
+                server.process.kill()
+                server.process.wait()
+    assert period.aggregation == 1
+    assert run.is_finished
