@@ -29,6 +29,7 @@ from sampler.kernels.set_bound import add_arrivals, add_sendable, least_objectiv
 from sampler.objectives.reach import sendable_share
 from solver.eligibility import ROUNDING, data_ceiling
 from solver.network import Network
+from solver.state import HorizonState
 from solver.validation import frozen
 
 __all__ = ["set_bound"]
@@ -44,16 +45,18 @@ _LEAST_MOMENTS = 4
 _FEW = 50
 
 
-def set_bound(problem: SamplingProblem, steps: int) -> float:
+def set_bound(problem: SamplingProblem, steps: int, state: HorizonState | None = None) -> float:
     """No set of S candidates reaches a mean objective over steps 1..`steps` below this.
 
-    Data ceilings hold up to `problem.horizon`, as they do in plans.
+    Data ceilings hold up to `problem.horizon`, as they do in plans. With a `state`, devices that are sampled now have
+    received what they hold beyond D_i(0), and keep it if they are sampled again; step 1 is the step after it.
     """
     network = problem.conditions
     moments = _moments(len(network), steps)
     norm_sums = np.add.reduceat(problem.gradient.norms(1, steps), np.append(0, moments[:-1])) / steps
-    received = _most_received(problem, moments)
-    together = _most_together(problem, moments)
+    before = _received_before(network, state)
+    received = _most_received(problem, moments, before, state)
+    together = _most_together(problem, moments) + before.sum()
     bound = least_objective(
         frozen(network.devices.data[problem.candidates]),
         frozen(np.ascontiguousarray(received.T)),
@@ -82,11 +85,21 @@ def _segments(problem: SamplingProblem, moments: NDArray[np.int64]) -> Iterator[
             yield segment.network, passed
 
 
-def _most_received(problem: SamplingProblem, moments: NDArray[np.int64]) -> FloatArray:
+def _received_before(network: Network, state: HorizonState | None) -> FloatArray:
+    """What each device has received before the first step and still holds."""
+    received = np.zeros(len(network))
+    if state is not None:
+        received[state.sampled] = np.maximum(state.data - network.devices.data[state.sampled], 0.0)
+    return received
+
+
+def _most_received(
+    problem: SamplingProblem, moments: NDArray[np.int64], earlier: FloatArray, state: HorizonState | None
+) -> FloatArray:
     """R̄_i(t) of each candidate, (candidates, moments)."""
     chosen = problem.candidates
     if not problem.offloading:
-        return np.zeros((len(chosen), len(moments)))
+        return np.repeat(earlier[chosen, None], len(moments), axis=1)
     n = len(problem.schedule.network)
     data = problem.schedule.network.devices.data
     arriving = np.zeros((n, len(moments)))
@@ -96,7 +109,8 @@ def _most_received(problem: SamplingProblem, moments: NDArray[np.int64]) -> Floa
         links = network.links
         if before is None or before.links is not links:
             # A pair that is linked anew may have sent before. That it may send all once more only weakens the bound.
-            unsent = np.ones(len(links))
+            first = before is None and state is not None
+            unsent = state.unsent_of(links.source, links.target) if first and state else np.ones(len(links))
         fresh = data[links.source] * (1.0 - links.similarity)
         add_arrivals(
             frozen(network.incoming),
@@ -109,8 +123,8 @@ def _most_received(problem: SamplingProblem, moments: NDArray[np.int64]) -> Floa
         )
         taken += network.devices.receive_capacity[chosen, None] * passed
         before = network
-    room = np.maximum(data_ceiling(problem.schedule, chosen, 1, problem.horizon) - data[chosen], 0.0)
-    received: FloatArray = np.minimum(np.minimum(arriving[chosen], taken), room[:, None])
+    room = np.maximum(data_ceiling(problem.schedule, chosen, 1, problem.horizon) - data[chosen] - earlier[chosen], 0.0)
+    received: FloatArray = np.minimum(np.minimum(arriving[chosen], taken), room[:, None]) + earlier[chosen, None]
     return received
 
 

@@ -134,3 +134,8 @@ class Schedule:
     def between(self, first: int, last: int) -> Iterator[Network]:
         """The networks in force at some step of first..last."""
         return (s.network for s in self.segments if s.first <= last and (s.last is None or s.last >= first))
+
+    def after(self, step: int) -> "Schedule":
+        """The same conditions counted from `step` on: its step 1 is the step after it."""
+        later = [Change(one.step - step, one.columns, one.links) for one in self.changes if one.step > step + 1]
+        return Schedule(self.at(step + 1), tuple(later))

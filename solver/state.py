@@ -60,17 +60,21 @@ class HorizonState:
         for field, value in zip(fields(self), (step, sampled, data, source, target, unsent), strict=True):
             object.__setattr__(self, field.name, value)
 
-    def unsent_along(self, subgraph: Subgraph) -> FloatArray:
-        """The unsent share of each link of the subgraph; 1 for pairs that have not offloaded yet."""
-        unsent = np.ones(subgraph.source.size)
+    def unsent_of(self, source: IntArray, target: IntArray) -> FloatArray:
+        """The unsent share of each of these pairs; 1 for pairs that have not offloaded yet."""
+        unsent = np.ones(source.size)
         if self.source.size and unsent.size:
-            known = pair_keys(self.source, self.target, len(subgraph.network))
-            wanted = subgraph.keys
+            n = 1 + max(int(self.source.max()), int(source.max()))
+            known, wanted = pair_keys(self.source, self.target, n), pair_keys(source, target, n)
             order = np.argsort(known)
             place = np.minimum(np.searchsorted(known, wanted, sorter=order), known.size - 1)
             found = known[order[place]] == wanted
             unsent[found] = self.unsent[order[place[found]]]
         return unsent
+
+    def unsent_along(self, subgraph: Subgraph) -> FloatArray:
+        """The unsent share of each link of the subgraph; 1 for pairs that have not offloaded yet."""
+        return self.unsent_of(subgraph.source, subgraph.target)
 
     def after(self, step: int, data: FloatArray, subgraph: Subgraph, unsent: FloatArray) -> "HorizonState":
         """The state after more steps along a subgraph; pairs whose link is absent keep their value."""

@@ -44,15 +44,16 @@ def sample_greedily(objective: Objective, problem: SamplingProblem, generator: n
 
 
 def grow(standing: Standing, problem: SamplingProblem, candidates: NDArray[np.int64]) -> Grown:
-    """Add the best of the candidates until there are S.
+    """Add the best of the candidates until the standing set, which may have some already, has S.
 
     If time is over, the devices that looked best when they were last looked at fill the set; if none was looked at,
     those that hold most data.
     """
-    rest, value = candidates, 0.0
+    rest, value = candidates, standing.value()
     promise = np.full(len(rest), -np.inf)
     picks: list[Pick] = []
-    while len(picks) < problem.sample_size and not problem.out_of_time:
+    wanted = problem.sample_size - len(standing.members)
+    while len(picks) < wanted and not problem.out_of_time:
         looked = standing.look(rest)
         place, found = best_of(looked)
         if not np.isfinite(found):
@@ -68,7 +69,7 @@ def grow(standing: Standing, problem: SamplingProblem, candidates: NDArray[np.in
         rest, promise = np.delete(rest, place), np.delete(looked.bounds, place)
     sampled = np.array([pick.device for pick in picks], np.int64)
     gains = np.array([pick.score for pick in picks])
-    missing = problem.sample_size - len(picks)
+    missing = wanted - len(picks)
     if missing == 0:
         return Grown(sampled, gains, tuple(picks), complete=True)
     order = np.lexsort((-problem.conditions.devices.data[rest], -promise))[:missing]

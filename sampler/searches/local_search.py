@@ -13,7 +13,7 @@ from sampler.searches.best import best_row
 from sampler.searches.greedy import best_of, grow, proven_share
 from sampler.searches.marginal import with_marginal_scores
 
-__all__ = ["LocalSearch", "sample_by_local_search"]
+__all__ = ["LEAST_GAIN", "LocalSearch", "sample_by_local_search"]
 
 # The most sets in a round of swaps. If there are more, the most promising devices are tried.
 _SWAPS = 20_000
@@ -24,7 +24,7 @@ _MOST_STARTS = 10
 _DOUBLE_SWAPS = 1_000
 _MOST_ROUNDS = 100
 # A swap must gain more than rounding errors.
-_LEAST_GAIN = 1e-10
+LEAST_GAIN = 1e-10
 
 
 def sample_by_local_search(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
@@ -74,9 +74,9 @@ class LocalSearch:
         self.standing.move_to(sampled)
         for _ in range(_MOST_ROUNDS):
             rest = self.candidates[~np.isin(self.candidates, sampled)]
-            for swaps in (self._best_swap, self._best_double_swap):
+            for swaps in (self.best_swap, self._best_double_swap):
                 other, found = swaps(sampled, rest)
-                if found > value + _LEAST_GAIN * max(abs(value), 1.0):
+                if found > value + LEAST_GAIN * max(abs(value), 1.0):
                     self.standing.move_to(other)
                     sampled, value = other, found
                     break
@@ -84,7 +84,7 @@ class LocalSearch:
                 break
         return sampled, value
 
-    def _best_swap(self, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
+    def best_swap(self, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
         """Return the best set with one of `sampled` replaced by one of `rest`, and its value."""
         best, highest = sampled, -np.inf
         rest = self._promising(rest)
