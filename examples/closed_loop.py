@@ -15,6 +15,8 @@ NETWORK = json.loads(Path(__file__).with_name("network.json").read_text(encoding
 REQUEST = {"network": NETWORK, "sample_size": 2, "horizon": 20, "aggregation_period": 5}
 # Conditions change as well: from step 11 on device 3 can hardly send.
 CHANGES = {2: [{"step": 11, "devices": {"transmit_budget": [80, 60, 60, 5]}}]}
+# And devices fail: at aggregation 3 the first of those that train is lost.
+LOST = {3: 1}
 
 
 def train(period: dict[str, Any]) -> float:
@@ -32,4 +34,7 @@ with httpx.Client(base_url=URL, timeout=60) as client:
             break
         k = period["aggregation"] + 1
         report = {"aggregation": k, "gradient_norm": train(period), "schedule": CHANGES.get(k, [])}
+        report["lost"] = period["sampled"][: LOST.get(k, 0)]
         period = client.post(f"/v1/runs/{period['id']}/aggregations", json=report).raise_for_status().json()
+        for one in period["replaced"]:
+            print(f"device {one['lost']} is lost: device {one['by']} takes its place")

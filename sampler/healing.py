@@ -4,18 +4,41 @@ The problem is that of the network as it stands (`solver.membership.as_it_stands
 have received: a device that leaves takes that out of the objective. So a swap pays for the data that has moved.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
+from sampler.errors import SamplingError
 from sampler.objectives.registry import DEFAULT_OBJECTIVE, find_objective
 from sampler.objectives.remembered import Remembered
 from sampler.searches.greedy import grow
 from sampler.searches.local_search import LEAST_GAIN, LocalSearch
 
-__all__ = ["Healed", "Replacement", "heal"]
+__all__ = ["Healed", "Quota", "QuotaError", "Replacement", "heal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Quota:
+    """At least so many of the sampled devices are among these."""
+
+    devices: NDArray[np.int64]
+    least: int
+
+    def missing(self, sampled: NDArray[np.int64]) -> int:
+        """How many of them a set lacks."""
+        return max(self.least - int(np.isin(sampled, self.devices).sum()), 0)
+
+
+class QuotaError(SamplingError):
+    """Fewer devices of a quota can be sampled than it asks for."""
+
+    def __init__(self, place: int, quota: Quota, able: int) -> None:
+        super().__init__(f"quota {place} asks for {quota.least} devices, {able} can be sampled")
+        self.place = place
+        self.able = able
 
 
 @dataclass(frozen=True)
@@ -50,14 +73,20 @@ def heal(
     objective: str = DEFAULT_OBJECTIVE,
     most: int | None = None,
     swaps: bool = False,
+    quotas: Sequence[Quota] = (),
 ) -> Healed:
     """Fill the places of the members that are lost or no candidates, with those that raise the objective most.
 
     At most `most` devices come in (default: any number), so there may be fewer than S afterwards; later calls fill
-    what is left. With `swaps`, members are then swapped for others as long as that raises the objective.
+    what is left. Quotas are filled first; if there are too few free places for that, members that no quota needs leave.
+    With `swaps`, members are then swapped for others as long as that raises the objective and keeps the quotas.
+
+    Raises:
+        QuotaError: too few candidates are in a quota.
     """
     gone = np.empty(0, np.int64) if lost is None else lost
     kept = members[np.isin(members, problem.candidates) & ~np.isin(members, gone)]
+    kept = _making_room(kept, problem.sample_size, quotas)
     rest = generator.permutation(problem.candidates[~np.isin(problem.candidates, kept)])
     limit = len(problem.candidates) if most is None else most
     count = max(min(problem.sample_size - len(kept), limit, len(rest)), 0)
@@ -66,9 +95,42 @@ def heal(
     made = find_objective(objective)(problem)
     search = LocalSearch(made if made.cheap else Remembered(made), problem, problem.candidates)
     search.standing.move_to(kept)
-    grown = grow(search.standing, replace(problem, sample_size=len(kept) + count), rest)
-    healed = _healed(members, kept, grown.sampled, complete=grown.complete)
-    return _swapped(search, members, healed, limit) if swaps and grown.complete else healed
+    came, complete = _newcomers(search, rest, count, quotas)
+    healed = _healed(members, kept, came, complete=complete)
+    return _swapped(search, members, healed, limit, quotas) if swaps and complete else healed
+
+
+def _making_room(kept: NDArray[np.int64], size: int, quotas: Sequence[Quota]) -> NDArray[np.int64]:
+    """Those who stay, without the last ones that no quota needs if others need their places."""
+    missing = sum(quota.missing(kept) for quota in quotas)
+    for device in kept[::-1].tolist():
+        if missing <= size - len(kept):
+            break
+        fewer = kept[kept != device]
+        if sum(quota.missing(fewer) for quota in quotas) == missing:
+            kept = fewer
+    return kept
+
+
+def _newcomers(
+    search: LocalSearch, rest: NDArray[np.int64], count: int, quotas: Sequence[Quota]
+) -> tuple[NDArray[np.int64], bool]:
+    """The best `count` of the rest, of each quota first what it lacks; and whether there was time to look at all."""
+    came, complete = np.empty(0, np.int64), True
+    everyone = Quota(rest, 0)
+    for place, quota in enumerate((*quotas, everyone)):
+        here = search.standing.members
+        wanted = count - len(came) if quota is everyone else quota.missing(here)
+        among = rest[np.isin(rest, quota.devices) & ~np.isin(rest, came)]
+        if wanted > len(among):
+            able = int(np.isin(here, quota.devices).sum()) + len(among)
+            raise QuotaError(place, quota, able)
+        wanted = min(wanted, count - len(came))
+        if wanted:
+            grown = grow(search.standing, replace(search.problem, sample_size=len(here) + wanted), among)
+            search.standing.move_to(np.concatenate((here, grown.sampled)))
+            came, complete = np.append(came, grown.sampled), complete and grown.complete
+    return came, complete
 
 
 def _healed(members: NDArray[np.int64], kept: NDArray[np.int64], came: NDArray[np.int64], *, complete: bool) -> Healed:
@@ -86,7 +148,9 @@ def _healed(members: NDArray[np.int64], kept: NDArray[np.int64], came: NDArray[n
     return Healed(np.array([*sampled, *coming], np.int64), tuple(replaced), complete)
 
 
-def _swapped(search: LocalSearch, members: NDArray[np.int64], healed: Healed, limit: int) -> Healed:
+def _swapped(
+    search: LocalSearch, members: NDArray[np.int64], healed: Healed, limit: int, quotas: Sequence[Quota]
+) -> Healed:
     """The set after the best swap, again and again, while there are fewer than `limit` newcomers."""
     sampled, came = healed.sampled, {one.by for one in healed.replaced}
     replaced = list(healed.replaced)
@@ -95,7 +159,8 @@ def _swapped(search: LocalSearch, members: NDArray[np.int64], healed: Healed, li
     while len([one for one in replaced if one.by is not None]) < limit and not search.problem.out_of_time:
         rest = search.candidates[~np.isin(search.candidates, np.append(sampled, members))]
         other, found = search.best_swap(sampled, rest)
-        if not found > value + LEAST_GAIN * max(abs(value), 1.0):
+        better = found > value + LEAST_GAIN * max(abs(value), 1.0)
+        if not better or any(quota.missing(other) > quota.missing(sampled) for quota in quotas):
             break
         (place,) = np.flatnonzero(other != sampled)
         out, by = int(sampled[place]), int(other[place])

@@ -22,7 +22,7 @@ from solver.subgraph import pair_keys
 from solver.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
 from solver.validation import as_column, as_device_set, as_indices
 
-__all__ = ["Moved", "as_it_stands", "exchange", "with_changed_data", "without_arrivals"]
+__all__ = ["NOBODY", "Moved", "as_it_stands", "exchange", "with_changed_data", "without_arrivals"]
 
 NOBODY = np.empty(0, np.int64)
 
@@ -127,12 +127,15 @@ class Moved:
         pairs, place = np.unique(np.stack((source, target)), axis=1, return_inverse=True)
         place = place.reshape(-1)
         count = pairs.shape[1]
-        share = before.unsent_of(*pairs) - after.unsent_of(*pairs)
+        all_sent: FloatArray = np.bincount(place, datapoints, count).astype(np.float64)
+        all_useful: FloatArray = np.bincount(place, useful, count).astype(np.float64)
+        share = before.unsent_of(pairs[0], pairs[1]) - after.unsent_of(pairs[0], pairs[1])
         return cls(
-            *pairs,
-            np.bincount(place, datapoints, count),
+            pairs[0],
+            pairs[1],
+            all_sent,
             np.maximum(share, 0.0),
-            np.bincount(place, useful, count),
+            all_useful,
         )
 
     def to_lists(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Networks that change in time: device columns and links are piecewise constant."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -137,5 +137,5 @@ class Schedule:
 
     def after(self, step: int) -> "Schedule":
         """The same conditions counted from `step` on: its step 1 is the step after it."""
-        later = [Change(one.step - step, one.columns, one.links) for one in self.changes if one.step > step + 1]
+        later = [replace(one, step=one.step - step) for one in self.changes if one.step > step + 1]
         return Schedule(self.at(step + 1), tuple(later))

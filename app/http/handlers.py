@@ -11,7 +11,6 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from app.http.context import request_id
 from app.http.problems import (
     PROBLEM_JSON,
     DiskLowError,
@@ -25,6 +24,7 @@ from app.http.problems import (
 from app.store import StoreError
 from app.store.database import DiskFullError
 from app.store.usage import QuotaError
+from app.telemetry.context import request_id
 from app.wire.problem import ErrorItem, Problem
 
 __all__ = ["add_handlers", "internal_error", "no_such_path", "problem_response", "store_unavailable"]

@@ -8,11 +8,11 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.compressed import compressed
-from app.http.context import begin_request
 from app.http.handlers import internal_error, problem_response
 from app.http.hosts import ServedHosts, misdirected
 from app.http.security import SECURITY_HEADERS
 from app.http.unread import UnreadAnswers, in_pieces
+from app.telemetry.context import begin_request
 from app.telemetry.metrics import Metrics
 
 __all__ = ["Surroundings"]

@@ -12,8 +12,8 @@ from app.imports.schemas import ImportRequest
 from app.networks.schemas import NetworkRequest, PatchRequest
 from app.openapi.examples import add_examples
 from app.openapi.names import name_plainly
-from app.plans.request import PlanRequest, RunRequest
-from app.runs.schemas import AggregationRequest
+from app.plans.request import PlanRequest
+from app.runs.request import AggregationRequest, RunRequest
 from app.validations.request import ValidationRequest
 from app.wire.problem import Problem
 

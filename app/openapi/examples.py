@@ -95,6 +95,7 @@ _FIRST_PERIOD: dict[str, Any] = {
     "aggregation": 0,
     "state": "active",
     "created_at": _MADE,
+    "replaced": [],
     "sampled": [0],
     "scores": [2500.0],
     "sampler_status": "complete",
@@ -152,9 +153,31 @@ _ENTRY: dict[str, Any] = {
     "objective": 0.6208344086869255,
 }
 _AGGREGATIONS: list[dict[str, Any]] = [
-    {"aggregation": 0, "created_at": _MADE, "first_step": 1, "last_step": 1},
-    {"aggregation": 1, "created_at": _MADE, "first_step": 2, "last_step": 2, "gradient_norm": 0.5},
+    {
+        "aggregation": k,
+        "created_at": _MADE,
+        "first_step": k + 1,
+        "last_step": k + 1,
+        **observed,
+        "sampled": [0],
+        "objective": period["objective"],
+        "replaced": [],
+    }
+    for k, period, observed in ((0, _FIRST_PERIOD, {}), (1, _SECOND_PERIOD, {"gradient_norm": 0.5}))
 ]
+_RUN_NOW: dict[str, Any] = {
+    **_RUN,
+    "first_step": 2,
+    "sampled": [0],
+    "sampled_data": [924.0],
+    "lost": [],
+    "moving": {"source": [1, 2], "target": [0, 0], "datapoints": [120.0, 100.0]},
+}
+_EVENT = (
+    "retry: 1000\n\nid: 1\nevent: plan\n"
+    'data: {"aggregation":0,"created_at":"2026-03-02T09:30:00Z","first_step":1,"last_step":1,"sampled":[0],'
+    '"objective":0.6458573253410945,"replaced":[]}\n\n'
+)
 _READY = {
     "ready": True,
     "store": "ok",
@@ -221,7 +244,8 @@ RESPONSES: dict[str, dict[str, Any]] = {
     "createRun": {"201": _FIRST_PERIOD},
     "aggregate": {"200": _SECOND_PERIOD},
     "getAggregation": {"200": _SECOND_PERIOD},
-    "getRun": {"200": _RUN},
+    "getRun": {"200": _RUN_NOW},
+    "followRun": {"200": _EVENT},
     "listAggregations": {"200": {"aggregations": _AGGREGATIONS}},
     "listRuns": {"200": {"runs": [_RUN]}},
     "listSamplers": {

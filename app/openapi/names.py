@@ -26,6 +26,7 @@ _CHOICES = {
     ("ok", "low"): "DiskState",
     ("network", "fleet"): "NetworkKind",
     ("active", "finished"): "RunState",
+    ("never", "lost", "always"): "ResampleRule",
     ("ok", "loading", "failed"): "SolverState",
     ("LinkTopology", "MatrixTopology"): "Topology",
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",

@@ -29,13 +29,14 @@ __all__ = [
     "ChangeIn",
     "FindNetwork",
     "GradientIn",
+    "NetworkRequest",
     "PlanParameters",
     "PlanRequest",
-    "RunRequest",
     "StoredNetworkId",
     "StoredNetworkVersion",
     "WeightsIn",
     "check_steps",
+    "named_devices",
 ]
 
 EXAMPLE: dict[str, Any] = {
@@ -246,15 +247,7 @@ class PlanParameters(RequestModel):
         )
 
     def _devices(self, name: str, given: Translated) -> NDArray[np.int64] | None:
-        """The devices that the field `name` has as numbers, or the field `name`_ids as ids."""
-        numbers, ids = getattr(self, name), getattr(self, f"{name}_ids")
-        if numbers is not None and ids is not None:
-            raise InvalidRequestError.at(f"/{name}_ids", f"`{name}` names devices too: give one of the two")
-        if ids is None:
-            return None if numbers is None else _distinct(indices(numbers, f"/{name}", len(given.network)), f"/{name}")
-        if given.ids is None:
-            raise InvalidRequestError.at(f"/{name}_ids", "needs devices with ids: a fleet, or `devices.id`")
-        return _distinct(given.ids.numbered(ids, f"/{name}_ids"), f"/{name}_ids")
+        return named_devices(self, name, len(given.network), given.ids)
 
     def _explained(self, given: Translated) -> NDArray[np.int64]:
         asked = self._devices("explain", given)
@@ -283,14 +276,26 @@ class PlanParameters(RequestModel):
             raise InvalidRequestError.at("/planning", "horizon needs transfer send_once and solver fast")
 
 
+def named_devices(request: RequestModel, name: str, n_devices: int, ids: DeviceIds | None) -> NDArray[np.int64] | None:
+    """The devices that the field `name` of a request has as numbers, or the field `name`_ids as ids."""
+    numbers, names = getattr(request, name), getattr(request, f"{name}_ids")
+    if numbers is not None and names is not None:
+        raise InvalidRequestError.at(f"/{name}_ids", f"`{name}` names devices too: give one of the two")
+    if names is None:
+        return None if numbers is None else _distinct(indices(numbers, f"/{name}", n_devices), f"/{name}")
+    if ids is None:
+        raise InvalidRequestError.at(f"/{name}_ids", "needs devices with ids: a fleet, or `devices.id`")
+    return _distinct(ids.numbered(names, f"/{name}_ids"), f"/{name}_ids")
+
+
 def _distinct(devices: NDArray[np.int64], pointer: str) -> NDArray[np.int64]:
     if len(np.unique(devices)) != devices.size:
         raise InvalidRequestError.at(pointer, "names a device twice")
     return devices
 
 
-class RunRequest(NamedRequest, PlanParameters):
-    """A network, and how to plan for it period by period."""
+class NetworkRequest(NamedRequest, PlanParameters):
+    """A network, and how to plan for it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
@@ -321,7 +326,7 @@ class RunRequest(NamedRequest, PlanParameters):
         return Translated(network.to_domain(), network.devices.ids("/network/devices"))
 
 
-class PlanRequest(RunRequest):
+class PlanRequest(NetworkRequest):
     """A network, and what to plan for it."""
 
     dry_run: Annotated[bool, Field(description="Only diagnose the network; nothing is solved.")] = False

@@ -7,14 +7,13 @@ from functools import partial
 from app.http.gate import Service
 from app.networks.loading import used_network
 from app.plans.planning import PlanQuery
-from app.plans.request import RunRequest
-from app.runs.schemas import AggregationRequest
+from app.runs.request import AggregationRequest, RunRequest
 from app.runs.store import RunRecord, RunStore
 from app.wire.arrays import read_model, read_plainly
 from app.wire.pointers import located
 from solver import Schedule
 
-__all__ = ["planned_so_far", "run_query"]
+__all__ = ["planned_so_far", "run_query", "with_report"]
 
 
 def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery, list[bytes]] | None:
@@ -31,18 +30,20 @@ def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery
 
 
 def run_query(service: Service, run: RunRecord, original: RunRequest, told: Iterable[AggregationRequest]) -> PlanQuery:
-    """The run's query with what these aggregations told: all changes, and the γ measured last.
-
-    Of two changes for the same step, the later one counts.
-    """
+    """The run's query with what these aggregations told: all changes, and the γ measured last."""
     find = partial(used_network, service, asked=run.about.asked)
     query = original.to_domain(service.settings, find, stored=True)
-    network = query.schedule.network
-    changes = list(query.schedule.changes)
-    noise = query.gradient_noise
-    for one in told:
-        changes += [change.to_domain(f"/schedule/{i}", network, query.ids) for i, change in enumerate(one.schedule)]
-        noise = noise if one.gradient_noise is None else one.gradient_noise
-    with located({}):
-        schedule = Schedule(network, tuple(changes))
+    for report in told:
+        query = with_report(query, report)
+    return query
+
+
+def with_report(query: PlanQuery, report: AggregationRequest) -> PlanQuery:
+    """The query with the changes of a report. Of two changes for the same step, the later one counts."""
+    network, schedule = query.schedule.network, query.schedule
+    noise = query.gradient_noise if report.gradient_noise is None else report.gradient_noise
+    changes = [change.to_domain(f"/schedule/{i}", network, query.ids) for i, change in enumerate(report.schedule)]
+    if changes:
+        with located({}):
+            schedule = Schedule(network, (*schedule.changes, *changes))
     return replace(query, schedule=schedule, gradient_noise=noise)

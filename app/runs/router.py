@@ -3,16 +3,17 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 
 from app.http.answers import check_room_for
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
+from app.http.events import LastEvent, described
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
-from app.plans.request import RunRequest
 from app.runs import service
-from app.runs.schemas import AggregationList, AggregationRequest, PeriodOut, RunList, RunOut
+from app.runs.request import AggregationRequest, RunRequest
+from app.runs.schemas import AggregationList, PeriodOut, RunList, RunNow
 from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
 __all__ = ["router"]
@@ -65,8 +66,8 @@ async def list_runs(request: Request, owner: Owner, page: PageAsked) -> RunList:
     response_model_exclude_none=True,
     responses=_ONE_RUN,
 )
-async def get_run(request: Request, owner: Owner, run_id: RunId) -> RunOut:
-    """How far a run has been planned."""
+async def get_run(request: Request, owner: Owner, run_id: RunId) -> RunNow:
+    """Who trains, who holds what, and what is under way."""
     return await look_up(request, service.get_run, owner, run_id)
 
 
@@ -119,3 +120,17 @@ async def list_aggregations(
 async def get_aggregation(request: Request, owner: Owner, run_id: RunId, aggregation: Number) -> Response:
     """What was answered, byte for byte; 0 is the first period."""
     return await look_up(request, service.get_period, owner, run_id, aggregation)
+
+
+@router.get(
+    "/{run_id}/events",
+    operation_id="followRun",
+    summary="Follow a run as server-sent events",
+    response_class=StreamingResponse,
+    responses={**described("`plan`"), **_ONE_RUN},
+)
+async def follow_run(request: Request, owner: Owner, run_id: RunId, last_event_id: LastEvent = 0) -> Response:
+    """A `plan` for each period, as listAggregations tells it; ends with the run, or after a while: then come back."""
+    if not await look_up(request, service.open_stream, owner, run_id, last_event_id):
+        return Response(status_code=204)  # what makes browsers stop coming back
+    return service.follow(request.app.state.service, owner, run_id, last_event_id)

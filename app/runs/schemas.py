@@ -1,34 +1,33 @@
-"""Runs over the wire: a plan made period by period."""
+"""Runs as they are answered: a plan made period by period."""
 
+import json
 from datetime import datetime
-from typing import Annotated
+from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from app.http.answers import moment
 from app.plans.answer import PlanSummary, summary
 from app.plans.planning import PlanResult
-from app.plans.request import ChangeIn
+from app.runs.carried import Carried
+from app.runs.healing import Fresh, Replaced
 from app.runs.store import PeriodEntry, RunRecord
-from app.wire.base import AnswerModel, Measure, Optional, RequestModel, given
+from app.wire.base import AnswerModel, Optional, given
+from app.wire.ids import DeviceIds
 from app.wire.naming import PlanAsked, RunState
 
-__all__ = ["AggregationList", "AggregationOut", "AggregationRequest", "PeriodOut", "RunList", "RunOut"]
-
-
-class AggregationRequest(RequestModel):
-    """What the aggregation at step k·τ observed, and what changes from then on."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"aggregation": 1, "gradient_norm": 0.8}]})
-
-    aggregation: Annotated[int, Field(ge=1, lt=2**31, description="k, counted from 1.")]
-    gradient_norm: Annotated[Measure, Field(description="‖∇F̄(kτ)‖ as observed.")]
-    gradient_noise: Optional[Measure] = Field(
-        None, description="γ as measured; it holds from now on. Without it the one before does."
-    )
-    schedule: Annotated[
-        list[ChangeIn], Field(max_length=1000, default_factory=list, description="Changes after step k·τ.")
-    ]
+__all__ = [
+    "AggregationList",
+    "AggregationOut",
+    "Moving",
+    "PeriodOut",
+    "ReplacedOut",
+    "RunList",
+    "RunNow",
+    "RunOut",
+    "SwapPrice",
+    "digest",
+]
 
 
 class RunOut(PlanAsked):
@@ -65,11 +64,86 @@ def _state(step: int, run: RunRecord) -> RunState:
     return "finished" if step >= run.horizon else "active"
 
 
+class Moving(AnswerModel):
+    """What the period under way sends, by pair, in all of its steps."""
+
+    source: list[int]
+    target: list[int]
+    datapoints: list[float]
+
+
+class RunNow(RunOut):
+    """Where a run stands: who trains, who holds what, and what is under way."""
+
+    first_step: int = Field(description="Of the period under way.")
+    sampled: list[int] = Field(description="Who trains in it.")
+    sampled_ids: Optional[list[str]] = Field(None, description="Their ids, if devices have ids.")
+    sampled_data: list[float] = Field(description="What they hold when it ends, in the order of `sampled`.")
+    lost: list[int] = Field(description="Devices that were reported lost and have not joined again.")
+    moving: Optional[Moving] = Field(None, description="Absent for a period that an earlier release planned.")
+
+    @classmethod
+    def now(cls, run: RunRecord, aggregation: int, carried: Carried, entry: PeriodEntry) -> "RunNow":
+        """The run after this aggregation."""
+        moved = carried.moved
+        columns = ("source", "target", "datapoints")
+        ids = (entry.told() or {}).get("sampled_ids")
+        return cls(
+            **given(**dict(RunOut.from_domain(run, aggregation))),
+            first_step=aggregation * run.aggregation_period + 1,
+            sampled=carried.horizon.sampled.tolist(),
+            sampled_data=carried.horizon.data.tolist(),
+            lost=sorted(carried.lost),
+            **given(
+                sampled_ids=ids,
+                moving=None if moved is None else Moving(**{name: getattr(moved, name).tolist() for name in columns}),
+            ),
+        )
+
+
 class RunList(AnswerModel):
     """Runs, oldest first."""
 
     runs: list[RunOut]
     next: Optional[str] = Field(None, description="Give it as `after` for the next page; absent on the last.")
+
+
+class ReplacedOut(AnswerModel):
+    """A device that left the sampled set, and the one that took its place."""
+
+    lost: Optional[int] = Field(None, description="Who left; absent where a place was free.")
+    by: Optional[int] = Field(None, description="Who came; absent where nobody did, so that fewer devices train.")
+    lost_id: Optional[str] = None
+    by_id: Optional[str] = None
+    reason: str = Field(description="`lost`, `swapped`, `vacant`, or why the device cannot train.")
+
+    @classmethod
+    def from_domain(cls, one: Replaced, ids: DeviceIds | None) -> "ReplacedOut":
+        """With ids, if devices have ids."""
+        names = {"lost_id": one.lost, "by_id": one.by}
+        known = {name: ids.names[n] for name, n in names.items() if n is not None} if ids is not None else {}
+        return cls(**given(lost=one.lost, by=one.by), **known, reason=one.reason)
+
+
+class SwapPrice(AnswerModel):
+    """This period against one for a choice of all devices afresh, by the run's sampler, from the same state."""
+
+    price: float = Field(description="`objective` less `fresh_objective`; negative: keeping devices was better.")
+    fresh_objective: float
+    fresh_bound: float = Field(
+        description="No plan for those devices over these steps has a mean objective below this."
+    )
+    fresh_sampled: list[int]
+
+    @classmethod
+    def from_domain(cls, objective: float, fresh: Fresh) -> "SwapPrice":
+        """The difference."""
+        return cls(
+            price=objective - fresh.objective,
+            fresh_objective=fresh.objective,
+            fresh_bound=fresh.bound,
+            fresh_sampled=fresh.sampled.tolist(),
+        )
 
 
 class PeriodOut(PlanSummary):
@@ -79,20 +153,41 @@ class PeriodOut(PlanSummary):
     aggregation: int
     state: RunState = Field(description="The run's after this period; `finished` if it ends the horizon.")
     created_at: datetime = Field(description="When it was answered.")
+    replaced: list[ReplacedOut] = Field(description="Who left the sampled set at this aggregation, and who came.")
+    swap_price: Optional[SwapPrice] = Field(None, description="If some came.")
 
     @classmethod
     def from_domain(
-        cls, run: RunRecord, aggregation: int, result: PlanResult, output: str, created_at: float
+        cls,
+        run: RunRecord,
+        aggregation: int,
+        result: PlanResult,
+        output: str,
+        created_at: float,
+        *,
+        replaced: tuple[Replaced, ...] = (),
+        fresh: Fresh | None = None,
     ) -> "PeriodOut":
         """The period in the asked form."""
+        objective = result.plan.objective
         return cls.model_construct(
             id=run.id,
             aggregation=aggregation,
             state=_state(result.state.step, run),
             created_at=moment(created_at),
+            replaced=[ReplacedOut.from_domain(one, result.ids) for one in replaced],
+            swap_price=None if fresh is None or objective is None else SwapPrice.from_domain(objective, fresh),
             **run.about.told(),
             **summary(result, output),
         )
+
+
+def digest(period: PeriodOut, gradient_norm: float | None) -> str:
+    """What lists and events tell of a period, as JSON."""
+    shown = period.model_dump(
+        mode="json", include={"sampled", "sampled_ids", "objective", "replaced"}, exclude_none=True
+    )
+    return json.dumps(shown | given(gradient_norm=gradient_norm))
 
 
 class AggregationOut(AnswerModel):
@@ -103,16 +198,23 @@ class AggregationOut(AnswerModel):
     first_step: int
     last_step: int
     gradient_norm: Optional[float] = Field(None, description="As observed.")
+    sampled: Optional[list[int]] = Field(None, description="Who trains; absent for an earlier release's, likewise:")
+    sampled_ids: Optional[list[str]] = None
+    objective: Optional[float] = None
+    replaced: Optional[list[ReplacedOut]] = None
 
     @classmethod
     def from_domain(cls, run: RunRecord, entry: PeriodEntry) -> "AggregationOut":
         """What is listed of a period."""
         k, period = entry.aggregation, run.aggregation_period
-        told = AggregationRequest.model_validate_json(entry.request).gradient_norm if entry.request else None
         made = None if entry.created_at is None else moment(entry.created_at)
-        last = min(run.horizon, (k + 1) * period)
+        told: dict[str, Any] = entry.told()
         return cls(
-            aggregation=k, first_step=k * period + 1, last_step=last, **given(created_at=made, gradient_norm=told)
+            aggregation=k,
+            first_step=k * period + 1,
+            last_step=min(run.horizon, (k + 1) * period),
+            **given(created_at=made),
+            **told,
         )
 
 

@@ -1,12 +1,11 @@
 """The work behind /v1/runs: a plan made period by period, each answered once and then replayed.
 
 A run's row and its periods' rows are never changed, and a period is written in one transaction together with the
-state that follows from it. So a crash leaves either nothing of a period or all of it, and of two processes that
-compute the same period one is kept and the other answers with it.
+state and the conditions that follow from it. So a crash leaves either nothing of a period or all of it, and of two
+processes that compute the same period one is kept and the other answers with it.
 """
 
 import hashlib
-import json
 import time
 from dataclasses import replace
 from functools import partial
@@ -15,32 +14,42 @@ from time import perf_counter
 from starlette.responses import Response
 
 from app.http.answers import digest_of, encoded, find_made, new_id, page, replayed, same_body
+from app.http.events import MOST_EVENTS, Event, check_followers, stream
 from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.unread import stored_answer
 from app.networks.loading import named_network, network_gone
 from app.plans.accounting import counted
 from app.plans.answer import asked_for
-from app.plans.planning import make_plan, solve_period
-from app.plans.request import RunRequest
-from app.runs.history import run_query
-from app.runs.schemas import AggregationList, AggregationOut, AggregationRequest, PeriodOut, RunList, RunOut
-from app.runs.store import PeriodRecord, RunRecord, RunStore
+from app.plans.planning import make_plan
+from app.runs.carried import Carried
+from app.runs.conditions import Kept, conditions_of, packed, parameters_of, settled
+from app.runs.healing import next_set, plan_next, within_groups, without_lost
+from app.runs.history import run_query, with_report
+from app.runs.policy import Policy
+from app.runs.reports import reported
+from app.runs.request import AggregationRequest, RunRequest
+from app.runs.schemas import AggregationList, AggregationOut, PeriodOut, RunList, RunNow, RunOut
+from app.runs.schemas import digest as digest_for_lists
+from app.runs.store import PeriodRecord, RunPlace, RunRecord, RunStore
 from app.store.about import KeyTakenError, Made
 from app.store.database import GoneError
 from app.store.paging import Page
 from app.wire.arrays import read_model, read_plainly
-from solver import GradientModel, HorizonState
+from solver import start
+from solver.membership import Moved
 
 __all__ = [
     "aggregate",
     "create_run",
     "delete_run",
     "find_run",
+    "follow",
     "get_period",
     "get_run",
     "list_periods",
     "list_runs",
+    "open_stream",
 ]
 
 
@@ -52,7 +61,10 @@ def create_run(service: Service, owner: str, key: str, body: bytes) -> Response 
     if made := same_body(find_made(service, owner, key), digest):
         return _made_before(service, made)
     query = request.to_domain(service.settings, partial(named_network, service, owner))
+    policy = Policy.of(request, query)
     result = make_plan(query, steps=query.aggregation_period)
+    if (repaired := within_groups(query, result, policy)) is not None:
+        result = make_plan(repaired, steps=query.aggregation_period)
     counted_result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
     now = time.time()
     run = RunRecord(
@@ -66,9 +78,12 @@ def create_run(service: Service, owner: str, key: str, body: bytes) -> Response 
         updated_at=now,
         about=request.about(key, digest, asked_for(query)),
     )
-    answer = encoded(service, PeriodOut.from_domain(run, 0, counted_result, request.output, now))
-    state = _written(result.state, query.gradient, query.transfer)
-    first = PeriodRecord(run.id, 0, "", b"", state, answer, now)
+    period = PeriodOut.from_domain(run, 0, counted_result, request.output, now)
+    answer = encoded(service, period)
+    moved = Moved.by(result.plan.steps, start(query.schedule, result.plan.sampled), result.state)
+    carried = Carried(result.state, query.gradient, query.transfer, moved=moved).training(0, policy.participation)
+    state, conditions = carried.to_json(), packed(Kept(query, parameters_of(request), policy))
+    first = PeriodRecord(run.id, 0, "", b"", state, answer, now, digest_for_lists(period, None), conditions)
     keep = RunStore(service.store).adding(run, body, first, most_bytes=service.settings.key_bytes)
 
     def write() -> Response:
@@ -105,32 +120,18 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     canonical = request.model_dump_json(exclude_unset=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()
     k = request.aggregation
-    if (known := store.request_digest(run_id, k)) is not None:
-        return _replayed(service, run_id, k, known == digest)
-    before = store.state(run_id, k - 1)
-    _check_order(store, run, k, known_before=before is not None)
-    asked = store.requests(run_id)
-    if before is None or asked is None:
-        raise _not_found()
-
-    original = read_model(RunRequest, asked[0])
-    told = [read_plainly(AggregationRequest, text) for text in asked[1]]
+    place = store.place(run_id, k)
+    if place.answered is not None:
+        return _replayed(service, run_id, k, place.answered == digest)
+    _check_order(store, run, k, known_before=place.before is not None)
     _check_steps(request, run)
-    query = run_query(service, run, original, [*told, request])
-    state, gradient, transfer = _read(before)
-    query = replace(query, transfer=transfer)
-    gradient = gradient.observe(request.gradient_norm, run.aggregation_period)
-    last = min(run.horizon, (k + 1) * run.aggregation_period)
-    result = solve_period(query, state, gradient, last)
-    result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
-    now = time.time()
-    answer = encoded(service, PeriodOut.from_domain(run, k, result, original.output, now))
-    record = PeriodRecord(run_id, k, digest, canonical, _written(result.state, gradient, transfer), answer, now)
+    made = _planned(service, run, request, place, begin)
+    record = PeriodRecord(run_id, k, digest, canonical, *made)
     keep = store.adding_period(owner, record, most_bytes=service.settings.key_bytes)
 
     def write() -> Response:
         if keep():
-            return Response(answer, media_type=JSON)
+            return Response(record.answer, media_type=JSON)
         first = store.request_digest(run_id, k)
         if first is None:
             raise _not_found()
@@ -139,12 +140,53 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     return Unwritten(write)
 
 
-def get_run(service: Service, owner: str, run_id: str) -> RunOut:
+def _planned(
+    service: Service, run: RunRecord, request: AggregationRequest, place: RunPlace, begin: float
+) -> tuple[str, bytes, float, str, bytes | None]:
+    """The next period of a run: its state, answer, time, what lists tell of it, and the conditions if they changed."""
+    if place.before is None:
+        raise _not_found()
+    k, carried, kept = request.aggregation, Carried.from_json(place.before), place.conditions
+    known = _conditions(service, run, kept)
+    query, policy = known.query, known.policy
+    noise = query.gradient_noise if carried.noise is None else carried.noise
+    query = with_report(replace(query, transfer=carried.transfer, gradient_noise=noise), request)
+    changed = kept is None or bool(request.schedule)
+    conditions = packed(replace(known, query=settled(query, carried.horizon.step))) if changed else None
+    report = reported(carried.observing(request, run.aggregation_period), request, query)
+    query = without_lost(query, report.carried.lost_devices())
+    policy = replace(policy, resample=request.resample or policy.resample)
+    chosen = next_set(query, report.carried, k, report.gone, policy)
+    last = min(run.horizon, (k + 1) * run.aggregation_period)
+    result, fresh = plan_next(query, report.carried, chosen, last, report.gone)
+    result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
+    now = time.time()
+    output = "matrix" if query.dense else "links"
+    period = PeriodOut.from_domain(run, k, result, output, now, replaced=chosen.replaced, fresh=fresh)
+    after = replace(report.carried, horizon=result.state, moved=Moved.by(result.plan.steps, chosen.state, result.state))
+    state = after.training(k, policy.participation).to_json()
+    return state, encoded(service, period), now, digest_for_lists(period, request.gradient_norm), conditions
+
+
+def _conditions(service: Service, run: RunRecord, kept: bytes | None) -> Kept:
+    """The run's conditions from now on. An earlier release kept only what was asked: all of it is read once more."""
+    if kept is not None:
+        return conditions_of(kept, service.settings)
+    asked = RunStore(service.store).requests(run.id)
+    if asked is None:
+        raise _not_found()
+    original = read_model(RunRequest, asked[0])
+    told = [read_plainly(AggregationRequest, text) for text in asked[1]]
+    return Kept(run_query(service, run, original, told), parameters_of(original), Policy())
+
+
+def get_run(service: Service, owner: str, run_id: str) -> RunNow:
     """Where a run stands."""
-    found = RunStore(service.store).find_with_aggregation(owner, run_id)
+    found = RunStore(service.store).now(owner, run_id)
     if found is None:
         raise _not_found()
-    return RunOut.from_domain(*found)
+    run, entry, state = found
+    return RunNow.now(run, entry.aggregation, Carried.from_json(state), entry)
 
 
 def get_period(service: Service, owner: str, run_id: str, aggregation: int) -> Response:
@@ -168,6 +210,39 @@ def list_periods(service: Service, owner: str, run_id: str, limit: int, after: i
     shown = [AggregationOut.from_domain(run, one) for one in found[:limit]]
     more = str(shown[-1].aggregation) if len(found) > limit else None
     return AggregationList.model_construct(aggregations=shown, next=more)
+
+
+def open_stream(service: Service, owner: str, run_id: str, after: int) -> bool:
+    """Whether there is, or will be, anything to tell after this event.
+
+    Raises:
+        OverloadedError: too many follow something already.
+    """
+    found = find_run(service, owner, run_id)
+    run = RunOut.from_domain(found, RunStore(service.store).last_aggregation(run_id))
+    if run.state == "finished" and after > run.aggregation:
+        return False
+    check_followers(service)
+    return True
+
+
+def follow(service: Service, owner: str, run_id: str, after: int) -> Response:
+    """An event `plan` for each period, numbered k + 1, until the run is finished or the time is over."""
+
+    def look(last: int) -> list[Event]:
+        store = RunStore(service.store)
+        run = store.find(owner, run_id)
+        if run is None:
+            return []
+        shown = [AggregationOut.from_domain(run, one) for one in store.periods(run_id, MOST_EVENTS, last - 1)]
+        return [
+            Event(
+                one.aggregation + 1, "plan", one.model_dump_json(exclude_none=True), last=one.last_step >= run.horizon
+            )
+            for one in shown
+        ]
+
+    return stream(service, look, after)
 
 
 def delete_run(service: Service, owner: str, run_id: str) -> None:
@@ -220,14 +295,3 @@ def _check_steps(request: AggregationRequest, run: RunRecord) -> None:
     for i, change in enumerate(request.schedule):
         if change.step <= now:
             raise InvalidRequestError.at(f"/schedule/{i}/step", f"must be above {now}: earlier steps are planned")
-
-
-def _written(state: HorizonState, gradient: GradientModel, transfer: str) -> str:
-    kept = {"norm": gradient.norm, "decay": gradient.decay, "since": gradient.since}
-    return json.dumps({"horizon": state.to_lists(), "gradient": kept, "transfer": transfer})
-
-
-def _read(text: str) -> tuple[HorizonState, GradientModel, str]:
-    """The state before a period. A run that does not say how it sends, since an earlier release began it, redraws."""
-    kept = json.loads(text)
-    return HorizonState.from_lists(kept["horizon"]), GradientModel(**kept["gradient"]), kept.get("transfer", "redraw")

@@ -1,12 +1,14 @@
-"""Runs and their periods in the store. Rows are written once and never changed.
+"""Runs and their periods in the store. Rows of runs and periods are written once and never changed.
 
-A period is written by whichever process is first, in one transaction with the state that follows from it.
+A period is written by whichever process is first, in one transaction with the state and the conditions that follow from
+it. Of the conditions only the present ones are kept, so that they do not grow with the run.
 """
 
+import json
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from app.store import Store
 from app.store.about import About, joined, read_about, tell
@@ -14,7 +16,7 @@ from app.store.database import GoneError, ReadTransaction, Transaction
 from app.store.paging import Page, owned_page
 from app.store.usage import ROW_BYTES, charge
 
-__all__ = ["PeriodEntry", "PeriodRecord", "RunHistory", "RunRecord", "RunStore"]
+__all__ = ["PeriodEntry", "PeriodRecord", "RunHistory", "RunPlace", "RunRecord", "RunStore"]
 
 _RUN = "id, owner, created_at, n_devices, sample_size, horizon, aggregation_period"
 # With when it last grew; rows of an earlier release have 0 until they do.
@@ -22,7 +24,9 @@ _SHOWN = (
     "x.id, x.owner, x.created_at, x.n_devices, x.sample_size, x.horizon, x.aggregation_period, "
     "COALESCE((SELECT NULLIF(u.grown_at, 0) FROM usage u WHERE u.run_id = x.id), x.created_at)"
 )
-_PERIOD = "run_id, aggregation, request_digest, request, state, answer, created_at"
+_PERIOD = "run_id, aggregation, request_digest, request, state, answer, created_at, told"
+# JSON begins with a brace, what zlib packed does not; earlier releases did not pack what an aggregation reported.
+_PLAIN = b"{"
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class PeriodRecord:
         state: the state of the horizon and the gradient after the period, as JSON.
         answer: the answer, byte for byte.
         created_at: when it was answered.
+        told: what lists and events tell of it, as JSON.
+        conditions: the run's conditions from now on (`app.runs.conditions`); None if they are as before.
     """
 
     run_id: str
@@ -60,15 +66,40 @@ class PeriodRecord:
     state: str
     answer: bytes
     created_at: float
+    told: str
+    conditions: bytes | None
 
 
 @dataclass(frozen=True)
 class PeriodEntry:
-    """An answered period in a list; nobody knows when those of an earlier release were answered."""
+    """An answered period in a list; of those of an earlier release only the request is known."""
 
     aggregation: int
-    request: bytes
+    summary: str | None
     created_at: float | None
+    request: bytes | None = None
+
+    def told(self) -> dict[str, Any]:
+        """What lists and events tell of it."""
+        if self.summary is not None:
+            told: dict[str, Any] = json.loads(self.summary)
+            return told
+        return {"gradient_norm": json.loads(_unpacked(bytes(self.request)))["gradient_norm"]} if self.request else {}
+
+
+@dataclass(frozen=True)
+class RunPlace:
+    """Where a run is when aggregation k is reported.
+
+    Attributes:
+        answered: the digest of what k was answered for; None if it was not.
+        before: the state after period k − 1, as JSON; None if there is no such period.
+        conditions: from then on; None if an earlier release wrote the run.
+    """
+
+    answered: str | None
+    before: str | None
+    conditions: bytes | None
 
 
 @dataclass(frozen=True)
@@ -99,8 +130,8 @@ class RunStore:
             QuotaError: the owner would keep more than `most_bytes` (when it is written).
             KeyTakenError: its idempotency key has made something meanwhile (likewise).
         """
-        packed, answer = zlib.compress(request, 1), zlib.compress(first.answer, 1)
-        size = ROW_BYTES + len(packed) + _size(first, answer)
+        packed, rows = zlib.compress(request, 1), _Rows.of(first)
+        size = ROW_BYTES + len(packed) + rows.size
 
         def write() -> None:
             with self._store.write() as t:
@@ -115,9 +146,10 @@ class RunStore:
                     run.aggregation_period,
                     packed,
                 )
-                _insert(t, first, answer)
+                rows.insert(t)
+                size_now = size + rows.replace_conditions(t)
                 more = tell(t, "run", run.id, run.owner, run.about)
-                charge(t, self._store, run.owner, "run", run.id, size=size + more, limit=most_bytes)
+                charge(t, self._store, run.owner, "run", run.id, size=size_now + more, limit=most_bytes)
 
         return write
 
@@ -125,12 +157,6 @@ class RunStore:
         """The run, if there is one and it is this owner's."""
         with self._store.read() as t:
             return _run(t, owner, run_id)
-
-    def find_with_aggregation(self, owner: str, run_id: str) -> tuple[RunRecord, int] | None:
-        """The run and its last answered aggregation."""
-        with self._store.read() as t:
-            run = _run(t, owner, run_id)
-            return None if run is None else (run, _last_aggregations(t, [run_id]).get(run_id, 0))
 
     def page(self, owner: str, page: Page) -> list[tuple[RunRecord, int]]:
         """A page of the owner's runs, and one more if there are more, with their last answered aggregations."""
@@ -141,10 +167,31 @@ class RunStore:
 
     def periods(self, run_id: str, limit: int, after: int) -> list[PeriodEntry]:
         """The answered periods after aggregation `after`, in order."""
-        sql = "SELECT aggregation, request, created_at FROM periods WHERE run_id = ? AND aggregation > ? "
+        columns = "aggregation, told, created_at, CASE WHEN told IS NULL THEN request END"
+        sql = f"SELECT {columns} FROM periods WHERE run_id = ? AND aggregation > ? "  # noqa: S608 - constants
         with self._store.read() as t:
-            rows = t.rows(f"{sql} ORDER BY aggregation LIMIT ?", run_id, after, limit)
-        return [PeriodEntry(aggregation, bytes(request), made) for aggregation, request, made in rows]
+            return [PeriodEntry(*row) for row in t.rows(f"{sql} ORDER BY aggregation LIMIT ?", run_id, after, limit)]
+
+    def place(self, run_id: str, aggregation: int) -> RunPlace:
+        """Where the run is when this aggregation is reported."""
+        sql = "SELECT aggregation, request_digest, state FROM periods WHERE run_id = ? AND aggregation IN (?, ?)"
+        with self._store.read() as t:
+            found = {k: row for k, *row in t.rows(sql, run_id, aggregation - 1, aggregation)}
+            kept = t.rows("SELECT conditions FROM run_conditions WHERE run_id = ?", run_id)
+        answered, before = found.get(aggregation), found.get(aggregation - 1)
+        return RunPlace(
+            None if answered is None else str(answered[0]),
+            None if before is None else str(before[1]),
+            bytes(kept[0][0]) if kept else None,
+        )
+
+    def now(self, owner: str, run_id: str) -> tuple[RunRecord, PeriodEntry, str] | None:
+        """The run with its last period and the state after it; None if the owner has no such run."""
+        sql = "SELECT aggregation, told, created_at, state FROM periods WHERE run_id = ? "
+        with self._store.read() as t:
+            run = _run(t, owner, run_id)
+            rows = t.rows(f"{sql} ORDER BY aggregation DESC LIMIT 1", run_id)
+        return None if run is None or not rows else (run, PeriodEntry(*rows[0][:3]), str(rows[0][3]))
 
     def delete(self, owner: str, run_id: str) -> bool:
         """Forget a run and its periods; whether there was one."""
@@ -170,14 +217,7 @@ class RunStore:
 
     def request_digest(self, run_id: str, aggregation: int) -> str | None:
         """Of the body that an aggregation was answered for; None if it was not answered."""
-        return self._of_period("request_digest", run_id, aggregation)
-
-    def state(self, run_id: str, aggregation: int) -> str | None:
-        """The state after a period, as JSON; None if it was not answered."""
-        return self._of_period("state", run_id, aggregation)
-
-    def _of_period(self, column: Literal["request_digest", "state"], run_id: str, aggregation: int) -> str | None:
-        sql = f"SELECT {column} FROM periods WHERE run_id = ? AND aggregation = ?"  # noqa: S608 - constants
+        sql = "SELECT request_digest FROM periods WHERE run_id = ? AND aggregation = ?"
         with self._store.read() as t:
             rows = t.rows(sql, run_id, aggregation)
         return str(rows[0][0]) if rows else None
@@ -199,14 +239,14 @@ class RunStore:
         Raises:
             QuotaError: the owner would keep more than `most_bytes` (when it is written).
         """
-        answer = zlib.compress(period.answer, 1)
-        size = _size(period, answer)
+        rows = _Rows.of(period)
 
         def write() -> bool:
             try:
                 with self._store.write() as t:
-                    added = bool(_insert(t, period, answer))
+                    added = rows.insert(t)
                     if added:
+                        size = rows.size + rows.replace_conditions(t)
                         charge(t, self._store, owner, "run", period.run_id, size=size, limit=most_bytes)
                     return added
             except GoneError:
@@ -227,7 +267,7 @@ def _record(row: tuple[Any, ...]) -> RunRecord:
 def _requests(t: ReadTransaction, run_id: str) -> tuple[bytes, list[bytes]] | None:
     run = t.rows("SELECT request FROM runs WHERE id = ?", run_id)
     sql = "SELECT request FROM periods WHERE run_id = ? AND aggregation > 0 ORDER BY aggregation"
-    told = [bytes(request) for (request,) in t.rows(sql, run_id)]
+    told = [_unpacked(bytes(request)) for (request,) in t.rows(sql, run_id)]
     return (zlib.decompress(run[0][0]), told) if run else None
 
 
@@ -240,18 +280,52 @@ def _last_aggregations(t: ReadTransaction, run_ids: list[str]) -> dict[str, int]
     return {run: int(last) for run, last in t.rows(sql, *run_ids)}
 
 
-def _size(period: PeriodRecord, answer: bytes) -> int:
-    return ROW_BYTES + len(period.request) + len(period.state) + len(answer)
+def _unpacked(request: bytes) -> bytes:
+    return request if request.startswith(_PLAIN) or not request else zlib.decompress(request)
 
 
-def _insert(t: Transaction, period: PeriodRecord, answer: bytes) -> int:
-    return t.change(
-        f"INSERT INTO periods ({_PERIOD}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",  # noqa: S608 - constants
-        period.run_id,
-        period.aggregation,
-        period.request_digest,
-        period.request,
-        period.state,
-        answer,
-        period.created_at,
-    )
+@dataclass(frozen=True)
+class _Rows:
+    """A period packed for the store, and how many bytes it takes there, but for its conditions."""
+
+    period: PeriodRecord
+    request: bytes
+    answer: bytes
+
+    @classmethod
+    def of(cls, period: PeriodRecord) -> "_Rows":
+        return cls(period, zlib.compress(period.request, 1), zlib.compress(period.answer, 1))
+
+    @property
+    def size(self) -> int:
+        return ROW_BYTES + len(self.request) + len(self.period.state) + len(self.answer) + len(self.period.told)
+
+    def insert(self, t: Transaction) -> bool:
+        """Write the period; whether no other process was first."""
+        period = self.period
+        added = t.change(
+            f"INSERT INTO periods ({_PERIOD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",  # noqa: S608
+            period.run_id,
+            period.aggregation,
+            period.request_digest,
+            self.request,
+            period.state,
+            self.answer,
+            period.created_at,
+            period.told,
+        )
+        return bool(added)
+
+    def replace_conditions(self, t: Transaction) -> int:
+        """Write the run's conditions over those before, if they changed; returns by how many bytes they grow."""
+        new = self.period.conditions
+        if new is None:
+            return 0
+        old = t.rows("SELECT length(conditions) FROM run_conditions WHERE run_id = ?", self.period.run_id)
+        t.change(
+            "INSERT INTO run_conditions (run_id, conditions) VALUES (?, ?) "
+            "ON CONFLICT (run_id) DO UPDATE SET conditions = excluded.conditions",
+            self.period.run_id,
+            new,
+        )
+        return len(new) - (int(old[0][0]) if old else -ROW_BYTES)

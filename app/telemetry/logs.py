@@ -5,7 +5,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-from app.http.context import request_id
+from app.telemetry.context import request_id
 
 __all__ = ["JsonFormatter", "set_up_logs"]
 

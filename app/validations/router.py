@@ -1,12 +1,13 @@
 """/v1/validations: experiments as durable jobs."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response, StreamingResponse
 
 from app.http.answers import check_room_for
 from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
+from app.http.events import LastEvent, described
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
@@ -20,18 +21,6 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1/validations", tags=["validations"], dependencies=KNOWN_PARAMETERS)
 
 ValidationId = Annotated[str, Path(pattern="^val_[0-9a-f]{32}$", description="As POST /v1/validations answered.")]
-LastEvent = Annotated[
-    int, Header(alias="Last-Event-ID", ge=0, lt=2**53, description="The number of the last event seen.")
-]
-
-# Without a schema: generators would read the whole text as an object, and checkers each event as a string.
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Server-sent events `state` and `round`, with ids counted from 1 and a JSON object as data.",
-        "content": {"text/event-stream": {"schema": {}}},
-    },
-    204: {"description": "It has ended, and there is nothing to tell after that event."},
-}
 _NO_VALIDATION = NotFoundError("you have no validation of this id")
 _ONE_VALIDATION = problems(NO_KEY, _NO_VALIDATION, STRANGE, NO_STORE)
 _NO_ROUNDS = InvalidRequestError.at("/aggregations", "Input should be greater than or equal to 1")
@@ -106,7 +95,7 @@ async def delete_validation(request: Request, owner: Owner, validation_id: Valid
     operation_id="followValidation",
     summary="Follow a validation as server-sent events",
     response_class=StreamingResponse,
-    responses={**_STREAM, **_ONE_VALIDATION},
+    responses={**described("`state` and `round`"), **_ONE_VALIDATION},
 )
 async def follow_validation(
     request: Request, owner: Owner, validation_id: ValidationId, last_event_id: LastEvent = 0
@@ -114,5 +103,4 @@ async def follow_validation(
     """From the event after `Last-Event-ID` on; ends with the validation, or after a while: then come back."""
     if not await look_up(request, service.open_stream, owner, validation_id, last_event_id):
         return Response(status_code=204)  # what makes browsers stop coming back
-    stream = service.follow(request.app.state.service, validation_id, last_event_id)
-    return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    return service.follow(request.app.state.service, validation_id, last_event_id)

@@ -1,15 +1,13 @@
 """The work behind /v1/validations: accept, show, list, cancel, follow."""
 
-import asyncio
 import hashlib
 import json
-import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 from starlette.responses import Response
 
 from app.http.answers import encoded, find_made, moment, new_id, page, same_body
+from app.http.events import MOST_EVENTS, Event, check_followers, stream
 from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import (
     ConflictError,
@@ -19,7 +17,6 @@ from app.http.problems import (
     ServiceError,
     TooManyRequestsError,
 )
-from app.store import StoreError
 from app.store.about import KeyTakenError, Made
 from app.store.paging import Page
 from app.validations.answer import (
@@ -42,8 +39,6 @@ from solver import DEFAULT_TRANSFER
 __all__ = ["cancel", "create", "delete", "follow", "is_open", "list_validations", "open_stream", "show"]
 
 _ENDED = frozenset({"succeeded", "failed", "cancelled"})
-_LOOK_SECONDS = 0.25
-_COMMENT_SECONDS = 10.0
 
 
 def create(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
@@ -210,44 +205,22 @@ def open_stream(service: Service, owner: str, validation_id: str, after: int) ->
     record = _find(service, owner, validation_id)
     if record.state in _ENDED and after >= record.last_event:
         return False
-    if service.streams.total >= service.settings.event_streams:
-        retry = {"Retry-After": str(service.settings.retry_after)}
-        raise OverloadedError("too many followers; try again later", headers=retry)
+    check_followers(service)
     return True
 
 
-async def follow(service: Service, validation_id: str, after: int) -> AsyncIterator[bytes]:
+def follow(service: Service, validation_id: str, after: int) -> Response:
     """Server-sent events from the one after `after` on, until the validation ends or the time is over."""
-    service.streams.add(1)
-    deadline = time.monotonic() + service.settings.stream_seconds
-    quiet_since = time.monotonic()
-    try:
-        yield b"retry: 1000\n\n"
-        while service.closing_since is None and time.monotonic() < deadline:
-            try:
-                events = await service.executors.followers.run(
-                    ValidationStore(service.store).events, validation_id, after
-                )
-            except StoreError:
-                return  # the follower comes back with the last number it has seen
-            for event in events:
-                yield _encoded(event)
-                after = event.number
-                if event.kind == "state" and json.loads(event.body)["state"] in _ENDED:
-                    return
-            if events:
-                quiet_since = time.monotonic()
-            elif time.monotonic() - quiet_since > _COMMENT_SECONDS:
-                quiet_since = time.monotonic()
-                yield b": still here\n\n"
-            if len(events) < 500:
-                await asyncio.sleep(_LOOK_SECONDS)
-    finally:
-        service.streams.add(-1)
+
+    def look(last: int) -> list[Event]:
+        found = ValidationStore(service.store).events(validation_id, last, MOST_EVENTS)
+        return [Event(one.number, one.kind, one.body, last=_is_end(one)) for one in found]
+
+    return stream(service, look, after)
 
 
-def _encoded(event: EventRecord) -> bytes:
-    return f"id: {event.number}\nevent: {event.kind}\ndata: {event.body}\n\n".encode()
+def _is_end(event: EventRecord) -> bool:
+    return event.kind == "state" and json.loads(event.body)["state"] in _ENDED
 
 
 def _find(service: Service, owner: str, validation_id: str) -> ValidationRecord:

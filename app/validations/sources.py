@@ -134,6 +134,10 @@ def _of_run(service: Service, owner: str, source: RunSource) -> Material:
         raise InvalidRequestError.at("/source/id", "you have no run of this id")
     query, periods = found
     answers = [_loaded(period) for period in periods]
+    for answer in answers:
+        if answer["sampled"] != answers[0]["sampled"]:
+            what = f"devices of this run were replaced at aggregation {answer['aggregation']}"
+            raise InvalidRequestError.at("/source/id", f"{what}; it cannot be validated")
     plan = _script(answers)
     return Material(query.schedule, query.sample_size, len(answers), query.aggregation_period, plan, query.ids)
 

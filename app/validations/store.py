@@ -218,7 +218,7 @@ class ValidationStore:
         sql = f"DELETE FROM validations WHERE id = ? AND owner = ? AND state NOT IN {OPEN_STATES}"  # noqa: S608
         return bool(self._store.delete(lambda t: t.change(sql, validation_id, owner)))
 
-    def events(self, validation_id: str, after: int, limit: int = 500) -> list[EventRecord]:
+    def events(self, validation_id: str, after: int, limit: int) -> list[EventRecord]:
         """Events numbered above `after`, in order."""
         with self._store.read() as t:
             rows = t.rows(

@@ -47,3 +47,24 @@ def test_a_run_is_stepped_through_and_its_link_shows_it_again(visit: Visit, stud
     assert visit.state("state.loop.id") != run
     again = visit.state("state.loop.plan.steps.map(({ objective }) => objective)")
     assert again[-1] == kept["steps"][-1]["objective"]
+
+
+def test_a_run_loses_a_device_and_goes_on(visit: Visit) -> None:
+    visit.open("view=loop&n=40&horizon=12&period=4&size=4")
+    visit.button("Start the run").click()
+    expect(visit.page.locator("#time-label")).to_contain_text("t = 4 of 4")
+    lost = visit.state("state.loop.periods[0].sampled[0]")
+    visit.page.get_by_label("Devices lost since").fill(str(lost))
+    visit.button("Plan the next period").click()
+    expect(visit.page.locator("#time-label")).to_contain_text("of 8")
+    (one,) = visit.state("state.loop.periods[1].replaced")
+    expect(visit.page.get_by_text(f"{lost} → {one['by']}").first).to_be_visible()
+    # The page recomputes what devices hold from the transfers, across the swap.
+    place = "state.loop.periods[1].sampled.map((d) => f.data[state.loop.story.order.get(d)])"
+    held = visit.state(f"state.loop.story.frames.map((f) => {place})")
+    told = visit.state("state.loop.periods[1].steps.map(({ sampled_data }) => sampled_data)")
+    for shown, answered in zip(held[5:], told, strict=True):
+        assert all(abs(a - b) < 1e-6 * b for a, b in zip(shown, answered, strict=True))
+    assert visit.state(f"state.loop.story.frames.map((f) => f.members.has({lost}))") == [True] * 5 + [False] * 4
+    link = visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
+    assert f"x{lost}" in link

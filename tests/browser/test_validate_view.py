@@ -59,7 +59,7 @@ def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_se
     visit.button("Go on with these").click()
     expect(visit.page.get_by_text("The horizon is reached.")).to_be_visible()
     norms = kept["schemes"][0]["gradient_norm"]["mean"]
-    assert visit.state("state.loop.norms") == norms[1:2]
+    assert visit.state("state.loop.reports.map(({ norm }) => norm)") == norms[1:2]
     # Another visitor with the link, and from the list of past ones.
     visit.page.goto("about:blank")
     visit.page.goto(f"{studio_server.url}/#view=validate&job={job['id']}")

@@ -1,1 +1,0 @@
-"""Faults reproduced with real processes."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sampler.base import SamplingProblem
-from sampler.healing import Replacement, heal
+from sampler.healing import Quota, QuotaError, Replacement, heal
 from sampler.objectives.registry import find_objective
 from sampler.set_bound import set_bound
 from solver import GradientModel, HorizonState, Schedule, advance, start
@@ -113,3 +113,20 @@ def test_no_choice_from_this_state_has_a_plan_below_the_bound() -> None:
         means.append(np.mean([step.objective for step in period.steps]))
     assert 0.8 * min(means) < bound <= min(means)
     assert bound < set_bound(posed, 2)
+
+
+def test_quotas_are_filled_first_and_others_make_room() -> None:
+    posed = problem(labelled(20), SIZE)
+    few, some = Quota(np.array([0, 1, 2]), 2), Quota(np.array([2, 3, 9]), 1)
+    healed = heal(posed, MEMBERS, np.random.default_rng(0), quotas=(few, some))
+    assert len(healed.sampled) == SIZE
+    assert few.missing(healed.sampled) == some.missing(healed.sampled) == 0
+    # One place was enough: 2 and 9 were there, and the last that no quota needs left.
+    (one,) = healed.replaced
+    assert one.lost == 4
+    assert one.by in {0, 1}
+    swapped = heal(posed, MEMBERS, np.random.default_rng(0), quotas=(few, some), swaps=True)
+    assert few.missing(swapped.sampled) == some.missing(swapped.sampled) == 0
+    with pytest.raises(QuotaError) as refused:
+        heal(posed, MEMBERS, np.random.default_rng(0), lost=np.array([2]), quotas=(Quota(np.array([30, 7]), 2),))
+    assert (refused.value.place, refused.value.able) == (0, 1)

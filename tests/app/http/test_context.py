@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.http.context import begin_request, request_id
+from app.telemetry.context import begin_request, request_id
 
 
 def test_a_plain_id_of_the_caller_is_kept() -> None:

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.http.context import begin_request, request_id
 from app.http.pool import WorkPool
 from app.http.problems import OverloadedError, TooManyRequestsError
+from app.telemetry.context import begin_request, request_id
 
 
 @pytest.fixture

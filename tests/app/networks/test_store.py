@@ -40,7 +40,7 @@ def patched(record: NetworkRecord, version: int, key: str = "", size: int = 100)
 def use(store: Store, run: str, network: str) -> None:
     about = About(asked={"network_id": network, "network_version": 1})
     record = RunRecord(run, "me", 0.0, 1, 1, 1, 1, 0.0, about)
-    RunStore(store).adding(record, b"", PeriodRecord(run, 0, "", b"", "{}", b"", 0.0), most_bytes=PLENTY)()
+    RunStore(store).adding(record, b"", PeriodRecord(run, 0, "", b"", "{}", b"", 0.0, "", None), most_bytes=PLENTY)()
 
 
 def rows(store: Store, network: str) -> int:

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def keep_plan(store: Store, name: str, size: int, *, limit: int = PLENTY, owner:
 
 
 def period(run: str, aggregation: int, size: int) -> PeriodRecord:
-    return PeriodRecord(run, aggregation, "", os.urandom(size), "{}", b"", 0.0)
+    return PeriodRecord(run, aggregation, "", os.urandom(size), "{}", b"", 0.0, "", None)
 
 
 def start_run(store: Store, name: str, size: int, *, limit: int = PLENTY) -> None:
@@ -69,6 +70,22 @@ def test_everything_kept_is_counted_until_it_is_deleted(store: Store) -> None:
     assert used(store) == 0
 
 
+def test_of_the_conditions_of_a_run_only_the_present_ones_are_kept_and_counted(store: Store) -> None:
+    start_run(store, "r", 100)
+    before = used(store)
+    for aggregation, size in ((1, 9000), (2, 4000), (3, None)):
+        conditions = None if size is None else os.urandom(size)
+        made = replace(period("r", aggregation, 0), conditions=conditions)
+        assert RunStore(store).adding_period("me", made, most_bytes=PLENTY)()
+        assert len(RunStore(store).place("r", aggregation + 1).conditions or b"") == (size or 4000)
+        late = replace(made, conditions=os.urandom(8000))
+        assert not RunStore(store).adding_period("me", late, most_bytes=PLENTY)()
+    assert 4000 <= used(store) - before <= 4000 + 4 * (ROW_BYTES + 100)
+    assert RunStore(store).delete("me", "r")
+    assert used(store) == 0
+    assert RunStore(store).place("r", 1).conditions is None
+
+
 def test_what_passes_the_limit_is_refused_and_leaves_nothing(store: Store) -> None:
     keep_plan(store, "a", 10_000, limit=15_000)
     before = used(store)
@@ -82,7 +99,7 @@ def test_what_passes_the_limit_is_refused_and_leaves_nothing(store: Store) -> No
     start_run(store, "r", 100)
     with pytest.raises(QuotaError):
         RunStore(store).adding_period("me", period("r", 1, 10_000), most_bytes=15_000)()
-    assert RunStore(store).state("r", 1) is None
+    assert RunStore(store).place("r", 2).before is None
     keep_plan(store, "c", 10_000, limit=15_000, owner="another")
     check_quota(store, "me", 15_000)
     with pytest.raises(QuotaError):

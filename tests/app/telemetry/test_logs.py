@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.http.context import begin_request
+from app.telemetry.context import begin_request
 from app.telemetry.logs import JsonFormatter
 
 

@@ -17,7 +17,7 @@ const gauge = (name, used, limit, symbol) => ({
 export function gauges(network, story, step, device) {
   const frame = story.frames[step];
   const { devices } = at(story.spans, Math.max(1, step));
-  const place = story.order.get(device);
+  const place = frame.members.has(device) ? story.order.get(device) : undefined;
   if (place === undefined) {
     const sent = frame.spent.get(device) ?? { cost: 0, share: 0 };
     return [
@@ -38,7 +38,7 @@ export function gauges(network, story, step, device) {
 
 /** All binding budgets of a frame: [{device, name}], sampled devices first. */
 export function bindingAt(network, story, step) {
-  const involved = [...story.sampled, ...story.frames[step].spent.keys()];
+  const involved = [...story.frames[step].members, ...story.frames[step].spent.keys()];
   return involved.flatMap((device) =>
     gauges(network, story, step, device)
       .filter((one) => one.binding)

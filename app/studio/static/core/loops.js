@@ -2,13 +2,14 @@
 
 /** The periods so far as one plan, with means and worst values over all steps. */
 export function joined(periods, sampler) {
-  const steps = periods.flatMap((period) => period.steps);
+  const steps = periods.flatMap((period) => period.steps.map((step) => ({ ...step, sampled: period.sampled })));
   const mean = (name) => steps.reduce((sum, step) => sum + step[name], 0) / steps.length;
   const worst = (name) => Math.max(...steps.map((step) => step[name]));
   const [first] = periods;
   return {
     sampler,
-    sampled: first.sampled,
+    // All that ever train; each step tells who does.
+    sampled: [...new Set(periods.flatMap((period) => period.sampled))],
     scores: first.scores,
     transfer: first.transfer,
     trace: first.trace,
@@ -21,7 +22,16 @@ export function joined(periods, sampler) {
   };
 }
 
-/** The norms told so far, as a link carries them. */
-export const writeNorms = (norms) => norms.map((norm) => String(Number(norm.toPrecision(6)))).join(",");
+/** The reports so far, as a link carries them: the norm, and after an x each device that was lost. */
+export const writeReports = (reports) => reports.map(({ norm, lost }) => [Number(norm.toPrecision(6)), ...lost].join("x")).join(",");
 
-export const readNorms = (text) => text.split(",").filter(Boolean).map(Number).filter((norm) => Number.isFinite(norm) && norm >= 0);
+export const readReports = (text) =>
+  text
+    .split(",")
+    .filter(Boolean)
+    .map((one) => one.split("x").map(Number))
+    .map(([norm, ...lost]) => ({ norm, lost }))
+    .filter(({ norm, lost }) => Number.isFinite(norm) && norm >= 0 && lost.every((device) => Number.isInteger(device)));
+
+/** Devices named in a text, each once. */
+export const readDevices = (text) => [...new Set((text.match(/\d+/g) ?? []).map(Number))];

@@ -4,7 +4,8 @@ import { at, segments } from "./conditions.js";
 /**
  * Frames t = 0..T. Each has `data` and `received` in the order of `sampled`, the step's `flows` (columns: source,
  * target, fraction, datapoints, useful, before, after — Λ before and after it) and `spent`, by sender: D_k Σ Φ ψ (eq. 11)
- * and `share` Σ Φ (eq. 12). `similarity` is the mean Λ over the links into the sampled set.
+ * and `share` Σ Φ (eq. 12). `similarity` is the mean Λ over the links into the sampled set. In a run, whose steps tell
+ * who trains, `members` are those; a device that leaves them drops what it received.
  *
  * Λ_ki(t) = 1 − (1 − λ_ki)·u_ki(t), where u is the share of k's data not yet sent to i. If senders send once, u falls by
  * Φ. If they redraw, it falls by u·Φ: Λ += (1 − Λ)Φ while the link stays as it is (eq. 8).
@@ -18,9 +19,18 @@ export function replay(network, schedule, plan) {
   const first = { step: 0, data, received: new Float64Array(data.length), flows: emptyFlows(), spent: new Map() };
   const frames = [{ ...first, similarity: meanOf(similarities(spans[0], order, network.n, unsent)) }];
   let [current, total, count] = [null, 0, 0];
+  let members = new Set(plan.steps[0]?.sampled ?? plan.sampled);
+  frames[0].members = members;
   for (const step of plan.steps) {
     const span = at(spans, step.step);
     const known = linksInto(span, order, network.n);
+    const left = [...members].filter((device) => step.sampled && !step.sampled.includes(device));
+    if (left.length || (step.sampled && step.sampled.length > members.size)) {
+      members = new Set(step.sampled);
+      data = data.map((held, i) => (left.includes(plan.sampled[i]) ? network.devices.data[plan.sampled[i]] : held));
+      for (const key of [...unsent.keys()]) if (left.includes(key % network.n)) unsent.delete(key);
+      current = null;
+    }
     if (span !== current) {
       current = span;
       const values = similarities(span, order, network.n, unsent);
@@ -34,11 +44,11 @@ export function replay(network, schedule, plan) {
       const [k, i, phi] = [source[j], target[j], fraction[j]];
       const key = k * network.n + i;
       const link = known.get(key);
-      const left = unsent.get(key) ?? 1;
+      const unsentYet = unsent.get(key) ?? 1;
       const fresh = 1 - span.links.similarity[link];
-      const before = 1 - fresh * left;
-      const share = once ? Math.min(phi, left) : left * phi;
-      unsent.set(key, left - share);
+      const before = 1 - fresh * unsentYet;
+      const share = once ? Math.min(phi, unsentYet) : unsentYet * phi;
+      unsent.set(key, unsentYet - share);
       const held = network.devices.data[k];
       const useful = held * fresh * share;
       received[order.get(i)] += useful;
@@ -52,7 +62,7 @@ export function replay(network, schedule, plan) {
       spent.set(k, sender);
     }
     data = data.map((held, i) => held + received[i]);
-    frames.push({ step: step.step, data, received, flows, spent, similarity: count ? total / count : null });
+    frames.push({ step: step.step, data, received, flows, spent, members, similarity: count ? total / count : null });
   }
   return { sampled: plan.sampled, order, spans, frames };
 }

@@ -39,7 +39,7 @@ export const SETTINGS = {
   colour: choice("capacity", ["capacity", "receive", "transmit"]),
   compare: words("", /^[\w:.+,-]*$/),
   run: words("", /^(run_[0-9a-f]{32})?$/),
-  norms: words("", /^[\d.,e+-]*$/),
+  norms: words("", /^[\d.,ex+-]*$/),
   job: words("", /^[\w-]*$/),
 };
 

@@ -60,6 +60,7 @@ export function drawSampled(pen, { camera, places, theme, unit, radius, binding 
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   story.sampled.forEach((device, place) => {
+    if (!frame.members.has(device)) return;
     const [x, y] = project(camera, places, device);
     const size = Math.max(9, radius(frame.data[place]) * unit);
     pen.beginPath();

@@ -1,7 +1,7 @@
 // The closed loop: period by period, with the gradient norms that were observed.
 import { planRequest } from "../actions.js";
 import { exact, figure } from "../core/format.js";
-import { joined, readNorms, writeNorms } from "../core/loops.js";
+import { joined, readDevices, readReports, writeReports } from "../core/loops.js";
 import { replay } from "../core/replay.js";
 import { call } from "../ui/api.js";
 import { figureOf, lineChart, tableOf } from "../ui/chart.js";
@@ -12,11 +12,11 @@ import { listen, set, state, update } from "../ui/store.js";
 import { keptFields } from "./plan.js";
 
 /** Show these periods; the slider goes to the end of the last. */
-function tell(id, periods, norms, more = {}) {
+function tell(id, periods, reports, more = {}) {
   const plan = joined(periods, state.settings.sampler);
   const story = replay(state.network, state.schedule, plan);
-  update({ loop: { id, periods, norms, plan, story, finished: periods.at(-1).state === "finished", ...more } });
-  set({ run: id, norms: writeNorms(norms), step: plan.steps.length });
+  update({ loop: { id, periods, reports, plan, story, finished: periods.at(-1).state === "finished", ...more } });
+  set({ run: id, norms: writeReports(reports), step: plan.steps.length });
 }
 
 async function attempt(work) {
@@ -36,33 +36,36 @@ const begin = () =>
     announce(`Run started, ${first.steps.length} steps planned`);
   });
 
-/** Tell of the next aggregations, one norm each. */
-const go = (norms) =>
+/** Tell of the next aggregations, one report each. */
+const go = (reports) =>
   attempt(async () => {
-    for (const norm of norms) {
-      const { id, periods, norms: before, finished } = state.loop;
+    for (const { norm, lost } of reports) {
+      const { id, periods, reports: before, finished } = state.loop;
       if (finished) break;
-      const next = { aggregation: periods.length, gradient_norm: norm };
+      const next = { aggregation: periods.length, gradient_norm: norm, ...(lost.length ? { lost } : {}) };
       const period = await call("POST", `/v1/runs/${id}/aggregations`, next);
-      tell(id, [...periods, period], [...before, norm], { busy: true });
-      announce(`Aggregation ${next.aggregation} told, steps up to ${period.steps.at(-1).step} planned`);
+      tell(id, [...periods, period], [...before, { norm, lost }], { busy: true });
+      const swaps = period.replaced.map(swapped).join(", ");
+      announce(`Aggregation ${next.aggregation} told, steps up to ${period.steps.at(-1).step} planned${swaps && `; ${swaps}`}`);
     }
   });
 
+const swapped = ({ lost, by }) => `${lost ?? "–"} → ${by ?? "–"}`;
+
 /** A link names a run: show it, or do the same again where it is not known. */
-const resume = (run, norms) =>
+const resume = (run, reports) =>
   attempt(async () => {
     try {
       const { aggregation } = await call("GET", `/v1/runs/${run}`);
-      const known = Math.min(aggregation, norms.length);
+      const known = Math.min(aggregation, reports.length);
       const periods = [];
       for (let k = 0; k <= known; k += 1) periods.push(await call("GET", `/v1/runs/${run}/aggregations/${k}`));
-      tell(run, periods, norms.slice(0, known));
+      tell(run, periods, reports.slice(0, known));
     } catch (error) {
       if (error.document?.status !== 404) throw error;
       const first = await call("POST", "/v1/runs", planRequest());
       tell(first.id, [first], []);
-      await go(norms);
+      await go(reports);
     }
   });
 
@@ -78,12 +81,12 @@ export function loopView(panel) {
   const outcome = h("div", { "aria-live": "polite" });
   const calls = snippetBox(
     () => requests(state.loop),
-    () => callKey(state, state.loop?.id, state.loop?.norms),
+    () => callKey(state, state.loop?.id, state.loop?.reports),
   );
   listen(["network", "settings", "loop"], calls.refresh);
   panel.append(
     h("h2", {}, "Closed loop"),
-    h("p", { class: "muted" }, "Each aggregation measures a gradient norm; the next period is planned with it."),
+    h("p", { class: "muted" }, "Each aggregation measures a gradient norm and may lose devices; the next period is planned with that."),
     h("details", { open: true }, h("summary", {}, "Settings of the run"), keptFields(["size", "horizon", "period", "norm", "noise", "draw"])),
     controls,
     outcome,
@@ -108,7 +111,7 @@ export function loopView(panel) {
   addEventListener("shade", show);
   listen(["samplers", "network"], () => {
     const { run, norms, view: now } = state.settings;
-    if (run && now === "loop" && !state.loop && state.network && state.samplers.length) resume(run, readNorms(norms));
+    if (run && now === "loop" && !state.loop && state.network && state.samplers.length) resume(run, readReports(norms));
   });
 }
 
@@ -120,12 +123,14 @@ function buttons(loop) {
   if (loop.finished) {
     return [h("p", {}, "The horizon is reached."), h("div", { class: "row" }, button("Start another", begin, { id: "start-run" }), button("Forget this run", forget, { class: "quiet" }))];
   }
-  const guess = Number(((loop.norms.at(-1) ?? state.settings.norm) * 0.9).toPrecision(3));
+  const guess = Number(((loop.reports.at(-1)?.norm ?? state.settings.norm) * 0.9).toPrecision(3));
   const box = h("input", { type: "number", name: "observed", min: 0, step: "any", value: guess, required: true });
-  const next = () => box.reportValidity() && go([Number(box.value)]);
-  box.addEventListener("keydown", (event) => event.key === "Enter" && next());
+  const lost = h("input", { type: "text", name: "lost", pattern: "[0-9, ]*", autocomplete: "off" });
+  const next = () => box.reportValidity() && lost.reportValidity() && go([{ norm: Number(box.value), lost: readDevices(lost.value) }]);
+  for (const one of [box, lost]) one.addEventListener("keydown", (event) => event.key === "Enter" && next());
   return [
     field(`Gradient norm observed at aggregation ${k}`, box, `Measured at step ${loop.plan.steps.length}.`),
+    field("Devices lost since", lost, `Numbers; ${loop.periods.at(-1).sampled.join(", ")} train now. Others take their places.`),
     h("div", { class: "row" }, button("Plan the next period", next, { class: "main", id: "next-period", disabled: Boolean(loop.busy) }), button("Forget this run", forget, { class: "quiet" })),
     fromValidation(loop),
   ];
@@ -138,20 +143,21 @@ function fromValidation(loop) {
   const scheme = choiceBox({ name: "scheme", value: schemes[0].scheme, options: schemes.map((one) => [one.scheme, one.scheme]), onset: () => {} });
   const use = () => {
     const { mean } = schemes.find((one) => one.scheme === scheme.value).gradient_norm;
-    return go(mean.slice(loop.periods.length));
+    return go(mean.slice(loop.periods.length).map((norm) => ({ norm, lost: [] })));
   };
   return h("div", {}, field("Norms measured by the open validation", scheme), button("Go on with these", use, { id: "use-norms" }));
 }
 
-function told({ plan, periods, norms, id }) {
+function told({ plan, periods, reports, id }) {
   const rows = periods.map((period, k) => [
     k,
     `${period.steps[0].step}–${period.steps.at(-1).step}`,
-    k === 0 ? "–" : norms[k - 1],
+    k === 0 ? "–" : reports[k - 1].norm,
     exact(period.objective),
     period.steps.reduce((sum, step) => sum + step.transfers.datapoints.reduce((a, b) => a + b, 0), 0),
+    (period.replaced ?? []).map(swapped).join(", ") || "–",
   ]);
-  const table = [["k", "steps", "norm", "objective", "sent"], ...rows];
+  const table = [["k", "steps", "norm", "objective", "sent", "replaced"], ...rows];
   const x = plan.steps.map(({ step }) => step);
   const series = [
     { name: "objective", x, y: plan.steps.map(({ objective }) => objective) },
@@ -162,7 +168,7 @@ function told({ plan, periods, norms, id }) {
   return [
     facts([
       ["Run", `${id.slice(0, 12)}…`],
-      ["Sampled", plan.sampled.join(", ")],
+      ["Sampled now", periods.at(-1).sampled.join(", ")],
       ["Objective so far", exact(plan.objective)],
       ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`],
     ]),
@@ -173,8 +179,9 @@ function told({ plan, periods, norms, id }) {
 
 function requests(loop) {
   const made = [{ method: "POST", path: "/v1/runs", body: planRequest(), file: "request.json", note: "The first period; the answer's `run` is the id below." }];
-  (loop?.norms ?? []).forEach((gradient_norm, i) => {
-    made.push({ method: "POST", path: `/v1/runs/${loop.id}/aggregations`, body: { aggregation: i + 1, gradient_norm }, file: "aggregation.json" });
+  (loop?.reports ?? []).forEach(({ norm, lost }, i) => {
+    const body = { aggregation: i + 1, gradient_norm: norm, ...(lost.length ? { lost } : {}) };
+    made.push({ method: "POST", path: `/v1/runs/${loop.id}/aggregations`, body, file: "aggregation.json" });
   });
   return made;
 }

@@ -1,0 +1,43 @@
+"""What an aggregation reports of devices and transfers, applied to what a run carries."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.http.problems import InvalidRequestError
+from app.plans.planning import PlanQuery
+from app.plans.request import named_devices
+from app.runs.carried import Carried
+from app.runs.request import AggregationRequest
+from solver.membership import without_arrivals
+
+__all__ = ["Report", "reported"]
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What the run carries after the report; those in `gone` have lost what they had received."""
+
+    carried: Carried
+    gone: NDArray[np.int64]
+
+
+def reported(carried: Carried, request: AggregationRequest, query: PlanQuery) -> Report:
+    """Take what did not arrive from its receivers, then note who is lost, and then who is back.
+
+    Raises:
+        InvalidRequestError: the report names devices or pairs that it cannot mean.
+    """
+    n, ids = len(query.schedule.network), query.ids
+    state = carried.horizon
+    if request.delivered is not None:
+        if carried.moved is None:
+            raise InvalidRequestError.at("/delivered", "is not known of a period that an earlier release planned")
+        state = without_arrivals(state, carried.moved, request.delivered.missing(carried.moved, n, ids))
+    nobody = np.empty(0, np.int64)
+    gone = named_devices(request, "lost", n, ids)
+    back = named_devices(request, "joined", n, ids)
+    gone = nobody if gone is None else gone
+    lost = (carried.lost | set(gone.tolist())) - set(() if back is None else back.tolist())
+    return Report(replace(carried, horizon=state, lost=frozenset(lost)), gone)
