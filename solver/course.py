@@ -6,7 +6,7 @@ from typing import overload
 
 import numpy as np
 
-from solver.arrays import FloatArray
+from solver.arrays import FloatArray, IntArray
 from solver.kernels.layout import Course
 from solver.plan import StepPlan
 from solver.solution import status_of
@@ -58,13 +58,15 @@ class CourseSteps(Sequence[StepPlan]):
         source, target, datapoints = graph.source[link], graph.target[link], fraction * graph.held[link]
         received, held, prices = self._receivers
         sent = np.bincount(row, weights=datapoints * graph.cost[link], minlength=len(self))
-        costs = zip(sent.tolist(), (held @ graph.processing_cost).tolist(), strict=True)
+        joules = self._joules(row, link, datapoints, held)
+        costs = zip(sent.tolist(), (held @ graph.processing_cost).tolist(), joules.tolist(), strict=True)
         norms = self._norms.tolist()
         steps = []
-        for t, (figures, (sending, processing)) in enumerate(zip(self._figures.tolist(), costs, strict=True)):
+        for t, (figures, (sending, processing, energy)) in enumerate(zip(self._figures.tolist(), costs, strict=True)):
             iterations, sampling, statistical, _, gap, violation, in_time = figures
             # What the devices held before costs too, so this is more than the prices paid in the step.
-            objective = sampling + statistical + weights.transmit * sending + weights.processing * processing
+            priced = weights.transmit * sending + weights.processing * processing + weights.energy * energy
+            objective = sampling + statistical + priced
             own = slice(ends[t], ends[t + 1])
             steps.append(
                 StepPlan(
@@ -86,7 +88,17 @@ class CourseSteps(Sequence[StepPlan]):
                     receiver_prices=prices[t],
                     transmit_cost=sending,
                     processing_cost=processing,
+                    energy_cost=energy,
                     weights=weights,
                 )
             )
         return tuple(steps)
+
+    def _joules(self, row: IntArray, link: IntArray, datapoints: FloatArray, held: FloatArray) -> FloatArray:
+        """Of each step, if they count in the objective."""
+        joules, graph = self._weights.priced, self._subgraph
+        if joules is None:
+            return np.zeros(len(self))
+        sent = np.bincount(row, weights=datapoints * joules.of_sending(graph)[link], minlength=len(self))
+        spent: FloatArray = sent + held @ joules.of_holding(graph)
+        return spent

@@ -1,15 +1,36 @@
 """The energy that a plan takes, in joules: what a fleet's owner pays for beside time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
-from solver.plan import Plan
-from solver.subgraph import pair_keys
+from solver.subgraph import Subgraph, pair_keys
 from solver.validation import as_column, as_indices, frozen
 
 __all__ = ["Energy"]
+
+
+class _Step(Protocol):
+    """What `Energy` reads of a step of a plan."""
+
+    @property
+    def source(self) -> IntArray: ...
+    @property
+    def target(self) -> IntArray: ...
+    @property
+    def datapoints(self) -> FloatArray: ...
+    @property
+    def sampled_data(self) -> FloatArray: ...
+
+
+class _Plan(Protocol):
+    @property
+    def sampled(self) -> IntArray: ...
+    @property
+    def steps(self) -> Sequence[_Step]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +63,24 @@ class Energy:
         for name, column in columns.items():
             object.__setattr__(self, name, frozen(column))
 
-    def of(self, plan: Plan) -> tuple[float, float]:
+    def of(self, plan: _Plan) -> tuple[float, float]:
         """Joules of what the plan's steps send, and of what its sampled devices process; unknown links take none."""
-        sending = sum(self._sending(step.source, step.target, step.datapoints) for step in plan.steps)
+        sending = sum(step.datapoints @ self._of_links(step.source, step.target) for step in plan.steps)
         processing = sum(step.sampled_data @ self.processing[plan.sampled] for step in plan.steps)
         return float(sending), float(processing)
 
-    def _sending(self, source: IntArray, target: IntArray, datapoints: FloatArray) -> float:
+    def of_sending(self, subgraph: Subgraph) -> FloatArray:
+        """Joules to send a datapoint over each link."""
+        return self._of_links(subgraph.source, subgraph.target)
+
+    def of_holding(self, subgraph: Subgraph) -> FloatArray:
+        """Joules to process a datapoint at each sampled device."""
+        return self.processing[subgraph.sampled]
+
+    def _of_links(self, source: IntArray, target: IntArray) -> FloatArray:
         n = self.processing.size
         known, asked = pair_keys(self.source, self.target, n), pair_keys(source, target, n)
         if not known.size:
-            return 0.0
+            return np.zeros(asked.size)
         place = np.minimum(np.searchsorted(known, asked), known.size - 1)
-        joules = np.where(known[place] == asked, self.transmit[place], 0.0)
-        return float(datapoints @ joules)
+        return np.where(known[place] == asked, self.transmit[place], 0.0)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solver.arrays import ByteArray, FloatArray
+from solver.arrays import ByteArray, FloatArray, IntArray
 from solver.course import CourseSteps
 from solver.eligibility import ROUNDING, Obstacle, data_ceiling, obstacles
 from solver.errors import InvalidInputError
@@ -112,7 +112,7 @@ def advance(
 
     Planning in several calls, each from the state of the one before, gives the same steps as one call. `horizon` is the
     last step that the caps look ahead to (default: every change of the schedule). `transfer` is one of `TRANSFERS` of
-    `solver.transfer`. `weights` price sending and processing (`solver.weights`). With planning `horizon` these
+    `solver.transfer`. `weights` price sending, processing and energy (`solver.weights`). With planning `horizon` these
     steps are improved as one problem (`solver.whole_horizon`); it needs the fast solver and transfer `send_once`.
     `time_limit` (seconds) holds for all steps together; the steps after it get what the solver finds without an
     iteration. Another thread may set `cancel[0]`; then the period ends with the last step that is done.
@@ -392,6 +392,13 @@ def _solver(method: str, generator: np.random.Generator | None) -> Solve:
     raise InvalidInputError("method", f"must be one of {', '.join(METHODS)}, is {method!r}")
 
 
+def _joules(subgraph: Subgraph, moves: IntArray, datapoints: FloatArray, held: FloatArray, weights: Weights) -> float:
+    joules = weights.priced
+    if joules is None:
+        return 0.0
+    return float(datapoints @ joules.of_sending(subgraph)[moves] + held @ joules.of_holding(subgraph))
+
+
 def _step_plan(t: int, subgraph: Subgraph, answer: StepSolution, held: FloatArray, weights: Weights) -> StepPlan:
     moves = np.flatnonzero(answer.fractions)
     fraction = answer.fractions[moves]
@@ -415,6 +422,7 @@ def _step_plan(t: int, subgraph: Subgraph, answer: StepSolution, held: FloatArra
         receiver_prices=answer.receiver_prices,
         transmit_cost=float(datapoints @ subgraph.cost[moves]),
         processing_cost=float(held @ subgraph.processing_cost),
+        energy_cost=_joules(subgraph, moves, datapoints, held, weights),
         weights=weights,
     )
     # The step problem leaves out what processing the data held before costs.

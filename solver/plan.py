@@ -34,6 +34,7 @@ class StepPlan:
         receiver_prices: μ_i, what one datapoint more of capacity would take off the objective.
         transmit_cost: Σ ψ_ki·D_k·Φ of what is sent.
         processing_cost: Σ p_i·D_i(t) of what the sampled devices hold after this step.
+        energy_cost: joules of sending and processing, if they have a weight.
         weights: what these costs add to the objective, see `solver.weights`.
     """
 
@@ -55,6 +56,7 @@ class StepPlan:
     receiver_prices: FloatArray
     transmit_cost: float
     processing_cost: float
+    energy_cost: float = 0.0
     weights: Weights = NO_WEIGHTS
 
     @property
@@ -68,9 +70,15 @@ class StepPlan:
         return self.weights.processing * self.processing_cost
 
     @property
+    def energy_term(self) -> float:
+        """The weight of a joule times the joules."""
+        return self.weights.energy * self.energy_cost
+
+    @property
     def objective(self) -> float:
         """Terms (a) + (b) of eq. (26), and the weighted costs."""
-        return self.sampling_term + self.statistical_term + self.transmit_term + self.processing_term
+        costs = self.transmit_term + self.processing_term + self.energy_term
+        return self.sampling_term + self.statistical_term + costs
 
     def matrix(self, n_devices: int) -> FloatArray:
         """Φ(t) as a dense N×N matrix."""
@@ -142,6 +150,11 @@ class Plan:
     def processing_term(self) -> float | None:
         """The weighted processing cost, mean over steps."""
         return _mean([step.processing_term for step in self.steps])
+
+    @property
+    def energy_term(self) -> float | None:
+        """The weighted joules, mean over steps."""
+        return _mean([step.energy_term for step in self.steps])
 
     @property
     def transmit_cost(self) -> float:

@@ -45,6 +45,10 @@ def plan(
     processing_weight: Annotated[
         float | None, typer.Option("--weight-processing", help="What a unit of processing cost adds to the objective.")
     ] = None,
+    energy_weight: Annotated[
+        float | None,
+        typer.Option("--weight-energy", help="What a joule adds to the objective, in a fleet that tells joules."),
+    ] = None,
     planning: Annotated[str | None, typer.Option(help="step by step, or the whole horizon as one problem.")] = None,
     seed: Annotated[int | None, typer.Option(help="For samplers that draw.")] = None,
     explain: Annotated[
@@ -57,7 +61,7 @@ def plan(
     options = given(
         sample_size=sample_size, horizon=horizon, sampler=sampler, transfer=transfer, planning=planning, seed=seed
     )
-    weights = given(transmit=transmit_weight, processing=processing_weight)
+    weights = given(transmit=transmit_weight, processing=processing_weight, energy=energy_weight)
     options |= {"weights": weights} if weights else {}
     options |= {} if explain is None else _explanation(explain)
     try:

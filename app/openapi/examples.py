@@ -39,6 +39,7 @@ _FIRST_STEP: dict[str, Any] = {
     "statistical_term": 0.03622617780011092,
     "transmit_term": 0.0,
     "processing_term": 0.0,
+    "energy_term": 0.0,
     "gradient_norm": 1.0,
     "relative_gap": 0.0,
     "max_violation": 0.0,
@@ -52,7 +53,7 @@ _SECOND_STEP: dict[str, Any] = {
     "sampling_term": 0.5629139072847682,
     "statistical_term": 0.03289758474798845,
 }
-_TERMS = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term")
+_TERMS = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term", "energy_term")
 _ASKED = {
     "n_devices": 3,
     "sample_size": 1,
@@ -76,6 +77,7 @@ _PLAN: dict[str, Any] = {
     "statistical_term": 0.03456188127404969,
     "transmit_term": 0.0,
     "processing_term": 0.0,
+    "energy_term": 0.0,
     "relative_gap": 0.0,
     "max_violation": 0.0,
     "horizon_bound": 0.6208344086869255,

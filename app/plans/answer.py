@@ -84,11 +84,12 @@ class StepOut(AnswerModel):
     matrix: Optional[list[list[float]]] = Field(None, description="Φ(t), with output `matrix`.")
     sampled_data: list[float] = Field(description="D_i(t) after this step, in the order of `sampled`.")
     received: list[float] = Field(description="Useful datapoints received, in the order of `sampled`.")
-    objective: float = Field(description="The sum of the four terms.")
+    objective: float = Field(description="The sum of the five terms.")
     sampling_term: float = Field(description="Term (a): what not training on the unsampled devices' data costs.")
     statistical_term: float = Field(description="Term (b): what the sampled devices' finite data costs.")
     transmit_term: float = Field(description="The weight of transmit cost times Σ ψ_ki·D_k·Φ_ki.")
     processing_term: float = Field(description="The weight of processing cost times Σ p_i·D_i(t).")
+    energy_term: float = Field(description="The weight of energy times the joules of sending and processing.")
     gradient_norm: float
     relative_gap: float
     max_violation: float
@@ -116,6 +117,7 @@ class StepOut(AnswerModel):
             statistical_term=step.statistical_term,
             transmit_term=step.transmit_term,
             processing_term=step.processing_term,
+            energy_term=step.energy_term,
             gradient_norm=step.gradient_norm,
             relative_gap=step.relative_gap,
             max_violation=step.max_violation,
@@ -164,6 +166,7 @@ class PlanSummary(PlanAsked):
     statistical_term: float
     transmit_term: float
     processing_term: float
+    energy_term: float
     relative_gap: float
     max_violation: float
     horizon_bound: float = Field(
@@ -254,6 +257,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "statistical_term": plan.statistical_term,
         "transmit_term": plan.transmit_term,
         "processing_term": plan.processing_term,
+        "energy_term": plan.energy_term,
         "relative_gap": plan.relative_gap,
         "max_violation": plan.max_violation,
         "horizon_bound": plan.horizon_bound,
@@ -307,6 +311,7 @@ class BinaryStep(AnswerModel):
     statistical_term: float
     transmit_term: float
     processing_term: float
+    energy_term: float
     gradient_norm: float
     relative_gap: float
     max_violation: float
@@ -323,6 +328,7 @@ class BinarySummary(PlanAsked):
     statistical_term: float
     transmit_term: float
     processing_term: float
+    energy_term: float
     relative_gap: float
     max_violation: float
     horizon_bound: float
@@ -339,7 +345,7 @@ class BinarySummary(PlanAsked):
     @classmethod
     def from_domain(cls, query: PlanQuery, result: PlanResult) -> "BinarySummary":
         """All but the arrays."""
-        terms = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term")
+        terms = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term", "energy_term")
         names = (*terms, "relative_gap", "max_violation")
         totals = ("horizon_bound", "horizon_gap", "datapoints_moved", "transmit_cost", "processing_cost")
         per_step = ("step", *names, "gradient_norm")

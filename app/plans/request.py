@@ -21,6 +21,7 @@ from app.wire.network import DeviceChanges, NetworkIn, Topology, charge_network,
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
 from solver import DEFAULT_TRANSFER, Change, GradientModel, Network, Schedule, Weights, reference
+from solver.energy import Energy
 from solver.patch import NetworkPatch
 
 __all__ = [
@@ -86,14 +87,24 @@ class GradientIn(RequestModel):
 
 
 class WeightsIn(RequestModel):
-    """What transmit and processing cost add to the objective of a step; 0 and 0 is the paper's."""
+    """What transmit cost, processing cost and energy add to the objective of a step; 0 of each is the paper's."""
 
-    transmit: Annotated[Measure, Field(description="Per unit of transmit cost, Σ ψ_ki·D_k·Φ_ki.")] = 0.0
-    processing: Annotated[Measure, Field(description="Per unit of processing cost, Σ p_i·D_i(t).")] = 0.0
+    transmit: Annotated[
+        Measure, Field(description="Per unit of transmit cost, Σ ψ_ki·D_k·Φ_ki; per second in a fleet.")
+    ] = 0.0
+    processing: Annotated[
+        Measure, Field(description="Per unit of processing cost, Σ p_i·D_i(t); per second in a fleet.")
+    ] = 0.0
+    energy: Annotated[
+        Measure, Field(description="Per joule of sending and processing, in a fleet that tells joules.")
+    ] = 0.0
 
-    def to_domain(self) -> Weights:
+    def to_domain(self, joules: Energy | None) -> Weights:
         """The weights."""
-        return Weights(self.transmit, self.processing)
+        if self.energy > 0 and joules is None:
+            reason = "needs a fleet with joules_per_sample or joules_per_megabyte"
+            raise InvalidRequestError.at("/weights/energy", reason)
+        return Weights(self.transmit, self.processing, self.energy, joules)
 
 
 class ChangeIn(RequestModel):
@@ -233,7 +244,7 @@ class PlanParameters(RequestModel):
             explained=self._explained(given),
             solver=self.solver,
             transfer=self.transfer,
-            weights=self.weights.to_domain(),
+            weights=self.weights.to_domain(given.energy),
             planning=self.planning,
             seed=self.seed,
             time_limit=min(self.time_limit or settings.time_limit, settings.max_time_limit),

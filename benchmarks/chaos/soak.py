@@ -140,7 +140,7 @@ def _failures(report: dict[str, Any], clients: Clients, *, ready: bool, kinds: s
         "no validation was accepted": report["validations_accepted"] > 0,
         f"validations did not succeed: {', '.join(sorted(kinds))}": not kinds,
         "validations ended with another result": report["validations_with_another_result"] == 0,
-        "plans were neither made nor refused": set(clients.plans.statuses) <= {200, *_REFUSALS},
+        "plans were neither made nor refused": set(clients.plans.statuses) <= {200, 201, *_REFUSALS},
         "a plan took too long": clients.plans.slowest <= _ANSWER_SECONDS,
         "reads were neither answered nor refused": set(clients.reads.statuses) <= {200, *_REFUSALS},
         "a read took too long": clients.reads.slowest <= _ANSWER_SECONDS,

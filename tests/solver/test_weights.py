@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solver import TRANSFERS, InvalidInputError, Network, Status, Weights, advance, plan_offloading, start, step_problem
+from solver.energy import Energy
 from solver.reference import solve_reference
 from solver.reference_horizon import solve_jointly
 from tests.support.instances import FAMILIES
@@ -17,8 +18,10 @@ HORIZON = 4
 
 def some_weights(generator: np.random.Generator, net: Network) -> Weights:
     """Prices from negligible to prohibitive; a datapoint gains about 1/ΣD of an objective of about 1."""
-    scale = 10.0 ** generator.uniform(-3, 2, 2) / net.devices.data.sum() * (generator.random(2) < 0.75)
-    return Weights(scale[0], scale[1] / np.maximum(net.devices.processing_cost.mean(), 1e-12))
+    scale = 10.0 ** generator.uniform(-3, 2, 3) / net.devices.data.sum() * (generator.random(3) < 0.75)
+    links = net.links
+    joules = Energy(generator.random(len(net)), links.source, links.target, generator.random(len(links)))
+    return Weights(scale[0], scale[1] / np.maximum(net.devices.processing_cost.mean(), 1e-12), scale[2], joules)
 
 
 def test_the_objective_by_hand() -> None:
@@ -36,6 +39,26 @@ def test_the_objective_by_hand() -> None:
     assert plan.objective == step.objective
     assert (plan.transmit_term, plan.processing_term) == (step.transmit_term, step.processing_term)
     assert plan.horizon_gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_joules_by_hand() -> None:
+    # As above: 40 datapoints are sent, at 3 J each, and device 0 holds 120 afterwards, at 2 J each.
+    net = network(2, (1, 0), transmit_budget=[0.0, 20.0], link_columns={"transmit_cost": [0.5]})
+    joules = Energy(np.array([2.0, 7.0]), np.array([1]), np.array([0]), np.array([3.0]))
+    for method in ("fast", "cvxpy"):
+        plan = plan_offloading(net, [0], horizon=1, weights=Weights(energy=1e-6, joules=joules), method=method)
+        step = plan.steps[0]
+        assert step.energy_cost == pytest.approx(3 * 40 + 2 * 120)
+        assert plan.energy_term == step.energy_term == pytest.approx(360e-6)
+        assert step.objective == pytest.approx(step.sampling_term + step.statistical_term + 360e-6, rel=1e-12)
+        assert plan.horizon_gap == pytest.approx(0.0, abs=1e-8)
+
+
+def test_a_dear_link_is_left_for_a_cheap_one() -> None:
+    net = network(3, (1, 0), (2, 0), transmit_budget=[0.0, 20.0, 20.0])
+    joules = Energy(np.zeros(3), np.array([1, 2]), np.array([0, 0]), np.array([1.0, 100.0]))
+    plan = plan_offloading(net, [0], horizon=1, weights=Weights(energy=1e-4, joules=joules))
+    assert plan.steps[0].source.tolist() == [1]
 
 
 @pytest.mark.parametrize("weights", [Weights(transmit=1.0), Weights(processing=1.0)])
@@ -59,7 +82,9 @@ def test_steps_are_those_of_the_reference(family: str, transfer: str) -> None:
         reference = solve_reference(step_problem(net, state, **options))
         period = advance(net, state, [1.0], **options)
         (step,) = period.steps
-        before = weights.processing * float(state.data @ net.devices.processing_cost[state.sampled])
+        assert weights.joules is not None
+        rates = weights.processing * net.devices.processing_cost + weights.energy * weights.joules.processing
+        before = float(state.data @ rates[state.sampled])
         assert step.objective == pytest.approx(reference.objective + before, rel=1e-6)
         assert step.max_violation <= 1e-8
         assert step.status is Status.OPTIMAL
@@ -110,3 +135,5 @@ def test_bad_weights_are_named() -> None:
         Weights(transmit=-1.0)
     with pytest.raises(InvalidInputError, match="weights.processing: must be finite, is nan"):
         Weights(processing=float("nan"))
+    with pytest.raises(InvalidInputError, match="weights.energy: needs to know the joules"):
+        Weights(energy=1.0)

@@ -237,3 +237,12 @@ def test_a_fleet_that_tells_joules_gets_the_energy_of_its_plan(client: httpx.Cli
     assert plan["energy"]["transmit"] == pytest.approx(sent * 0.003 * 0.5)
     held = sum(step["sampled_data"][0] for step in plan["steps"])
     assert plan["energy"]["processing"] == pytest.approx(held * 2 * 0.02)
+    assert plan["energy_term"] == 0
+    priced = answered(client, ask(fleet=fleet, sampled_ids=["hub"], weights={"energy": 1e-3}))
+    joules = priced["energy"]["transmit"] + priced["energy"]["processing"]
+    assert joules < plan["energy"]["transmit"] + plan["energy"]["processing"]
+    assert priced["energy_term"] == pytest.approx(1e-3 * joules / len(priced["steps"]))
+    assert priced["horizon_bound"] <= priced["objective"]
+    refused = client.post("/v1/plans", json=ask(weights={"energy": 1e-3}))
+    assert refused.json()["errors"][0]["pointer"] == "/weights/energy"
+    assert "joules_per_sample" in refused.json()["errors"][0]["detail"]
