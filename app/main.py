@@ -34,6 +34,7 @@ from app.operations.retention import Retention
 from app.operations.router import router as operations
 from app.plans.router import router as plans
 from app.recent import Recent
+from app.runs.period_orders import router as run_orders
 from app.runs.router import router as runs
 from app.samplers.router import router as samplers
 from app.settings import Settings
@@ -49,7 +50,7 @@ from app.worker.store import LiveWorkers, WorkerStore
 
 __all__ = ["ROUTERS", "create_app"]
 
-ROUTERS = (plans, runs, validations, networks, samplers, imports, operations, documentation, studio)
+ROUTERS = (plans, runs, run_orders, validations, networks, samplers, imports, operations, documentation, studio)
 
 _log = logging.getLogger("fedsift")
 

@@ -54,6 +54,7 @@ def plan(
     explain: Annotated[
         str | None, typer.Option(help="Devices, as 3,7, or all: show their gain beside that of each device picked.")
     ] = None,
+    orders: Annotated[bool, typer.Option("--orders", help="Show which datapoints each device sends where.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only diagnose the network.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer the service would give.")] = False,
 ) -> None:
@@ -64,6 +65,7 @@ def plan(
     weights = given(transmit=transmit_weight, processing=processing_weight, energy=energy_weight)
     options |= {"weights": weights} if weights else {}
     options |= {} if explain is None else _explanation(explain)
+    options |= {"orders": True} if orders else {}
     try:
         answer = _answer(network, options, dry_run=dry_run)
     except OSError as error:
@@ -151,6 +153,19 @@ def _show(answer: PlanOut) -> None:
             f"{step.objective:.6g}",
             f"{step.relative_gap:.1e}",
         )
+    console.print(table)
+    _show_orders(console, answer)
+
+
+def _show_orders(console: Console, answer: PlanOut) -> None:
+    """The datapoints of each device's own order that it sends, step by step."""
+    if answer.orders is None:
+        return
+    table = Table("device", "step", "to", "first", "count", title="orders", title_justify="left")
+    for order in answer.orders:
+        for send in order.sends:
+            ends = (order.id or order.device, send.step, send.to_id or send.to, send.first, send.count)
+            table.add_row(*map(str, ends))
     console.print(table)
 
 

@@ -22,6 +22,7 @@ PLAN_REQUEST: dict[str, Any] = {
     "horizon": 2,
     "aggregation_period": 1,
     "sampler": "heuristic",
+    "orders": True,
 }
 _TRANSFERS = {
     "source": [1, 2],
@@ -54,6 +55,18 @@ _SECOND_STEP: dict[str, Any] = {
     "statistical_term": 0.03289758474798845,
 }
 _TERMS = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term", "energy_term")
+_FIRST_SENDS: list[dict[str, Any]] = [
+    {"device": 1, "sends": [{"step": 1, "to": 0, "first": 0, "count": 120}]},
+    {"device": 2, "sends": [{"step": 1, "to": 0, "first": 0, "count": 100}]},
+]
+_SECOND_SENDS: list[dict[str, Any]] = [
+    {"device": 1, "sends": [{"step": 2, "to": 0, "first": 120, "count": 120}]},
+    {"device": 2, "sends": [{"step": 2, "to": 0, "first": 100, "count": 100}]},
+]
+_ALL_SENDS = [
+    {"device": one["device"], "sends": [*one["sends"], *other["sends"]]}
+    for one, other in zip(_FIRST_SENDS, _SECOND_SENDS, strict=True)
+]
 _ASKED = {
     "n_devices": 3,
     "sample_size": 1,
@@ -87,7 +100,8 @@ _PLAN: dict[str, Any] = {
     "datapoints_moved": 440.0,
     "transmit_cost": 260.0,
     "processing_cost": 1348.8,
-    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "bound": 0.2},
+    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "orders": 0.3, "bound": 0.2},
+    "orders": _ALL_SENDS,
     "steps": [_FIRST_STEP, _SECOND_STEP],
 }
 _KEPT: dict[str, Any] = {"id": PLAN_ID, "created_at": _MADE, **_PLAN}
@@ -114,7 +128,8 @@ _FIRST_PERIOD: dict[str, Any] = {
     "datapoints_moved": 220.0,
     "transmit_cost": 130.0,
     "processing_cost": 609.6,
-    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "bound": 0.2},
+    "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "orders": 0.3, "bound": 0.2},
+    "orders": _FIRST_SENDS,
     "steps": [_FIRST_STEP],
 }
 # Half the gradient was observed after the first period, and the next step's norm is halved once more.
@@ -134,7 +149,8 @@ _SECOND_PERIOD: dict[str, Any] = {
     **{name: _SECOND_PERIOD_STEP[name] for name in _TERMS},
     "processing_cost": 739.2,
     "horizon_bound": 0.1736260615691805,
-    "timing_ms": {"parse": 0.9, "solve": 0.7},
+    "timing_ms": {"parse": 0.9, "solve": 0.7, "orders": 0.3},
+    "orders": _SECOND_SENDS,
     "steps": [_SECOND_PERIOD_STEP],
 }
 _RUN: dict[str, Any] = {
@@ -242,12 +258,14 @@ RESPONSES: dict[str, dict[str, Any]] = {
     "importFleet": {"200": _IMPORTED},
     "createPlan": {"200": _PLAN, "201": _KEPT},
     "getPlan": {"200": _KEPT},
+    "getPlanOrders": {"200": {"orders": _ALL_SENDS[1:]}},
     "listPlans": {"200": {"plans": [_ENTRY]}},
     "createRun": {"201": _FIRST_PERIOD},
     "aggregate": {"200": _SECOND_PERIOD},
     "getAggregation": {"200": _SECOND_PERIOD},
     "getRun": {"200": _RUN_NOW},
     "followRun": {"200": _EVENT},
+    "getAggregationOrders": {"200": {"orders": _SECOND_SENDS[1:]}},
     "listAggregations": {"200": {"aggregations": _AGGREGATIONS}},
     "listRuns": {"200": {"runs": [_RUN]}},
     "listSamplers": {
@@ -268,6 +286,7 @@ _PARAMETERS: dict[str, Any] = {
     "aggregation": 1,
     "validation_id": VALIDATION_ID,
     "network_id": NETWORK_ID,
+    "device": 2,
 }
 # The document cannot hold an archive, so this program shows how to make one. A test runs it.
 ARCHIVE_SAMPLE = """\

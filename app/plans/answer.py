@@ -7,6 +7,7 @@ from pydantic import Field
 
 from app.http.problems import ERROR_LIMIT
 from app.plans.diagnosis import Diagnosis
+from app.plans.orders import OrderOut, orders_out
 from app.plans.planning import PlanQuery, PlanResult
 from app.wire.base import AnswerModel, Optional, given
 from app.wire.fleet import Translation
@@ -187,6 +188,7 @@ class PlanSummary(PlanAsked):
     processing_cost: float = Field(description="Σ p_i·D_i(t) over all steps, whatever its weight.")
     energy: Optional[EnergyOut] = Field(None, description="If the fleet tells joules.")
     timing_ms: dict[str, float]
+    orders: Optional[list[OrderOut]] = Field(None, description="If asked for: what each device sends.")
     steps: list[StepOut]
 
 
@@ -268,6 +270,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "processing_cost": plan.processing_cost,
         "energy": _energy(result),
         "timing_ms": _milliseconds(result),
+        "orders": None if result.orders is None else orders_out(result.orders, result.ids),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }
 

@@ -7,7 +7,9 @@ optionally `label_counts`, and `label_epsilon` if these have noise), the link co
 
 Out: `summary`, the bytes of a JSON object; `sampled` and `scores`; for the steps t the rows of `sampled_data` and
 `received`; and the transfers of all steps one after the other in `source`, `target`, `fraction`, `datapoints`, those of
-step t being offsets[t-1]:offsets[t]. With `dry_run`, `summary` alone, which is the diagnosis.
+step t being offsets[t-1]:offsets[t]. With `orders`, their sends in `order_step`, `order_source`, `order_target`,
+`order_first` and `order_count`, sorted by source, step and target. With `dry_run`, `summary` alone, which is the
+diagnosis.
 """
 
 import io
@@ -103,7 +105,14 @@ def _archive(service: Service, query: PlanQuery, result: PlanResult) -> bytes:
         received=np.stack([step.received for step in plan.steps]),
         offsets=np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))),
         **columns,
+        **_orders(result),
     )
+
+
+def _orders(result: PlanResult) -> dict[str, NDArray[np.generic]]:
+    orders = result.orders
+    names = ("step", "source", "target", "first", "count")
+    return {} if orders is None else {f"order_{name}": getattr(orders, name) for name in names}
 
 
 def _packed(summary: bytes, **arrays: NDArray[np.generic]) -> bytes:

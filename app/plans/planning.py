@@ -38,6 +38,7 @@ from solver import (
 from solver.energy import Energy
 from solver.fast import TOLERANCE, effort_for
 from solver.kernels.layout import Effort
+from solver.orders import Orders, make_orders
 
 __all__ = [
     "Choice",
@@ -80,6 +81,7 @@ class PlanQuery:
     asked_for_time_limit: bool
     dense: bool
     max_reference_links: int
+    orders: bool = False
     ids: DeviceIds | None = None
     fleet: Translation | None = None
     energy: Energy | None = None
@@ -105,12 +107,16 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class PlanResult:
-    """A plan or a period of one, the state after it, and the seconds of each stage."""
+    """A plan or a period of one, the state after it, and the seconds of each stage.
+
+    `orders` are those of its steps, if they were asked for.
+    """
 
     plan: Plan
     state: HorizonState
     seconds: dict[str, float]
     choice: Choice | None = None
+    orders: Orders | None = None
     ids: DeviceIds | None = None
     fleet: Translation | None = None
     energy: Energy | None = None
@@ -271,7 +277,20 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
         planning=query.planning,
         horizon_bound=period.bound,
     )
-    return PlanResult(plan, period.state, {"solve": seconds}, ids=query.ids, fleet=query.fleet, energy=query.energy)
+    result = PlanResult(plan, period.state, {"solve": seconds}, ids=query.ids, fleet=query.fleet, energy=query.energy)
+    return _with_orders(query, state, result) if query.orders else result
+
+
+def _with_orders(query: PlanQuery, state: HorizonState, result: PlanResult) -> PlanResult:
+    """The result with its orders; `state` is that before its steps."""
+    begin = perf_counter()
+    steps = result.plan.steps
+    pairs = state.source.size + sum(step.source.size for step in steps)
+    with reserved(estimate.ordering(pairs), f"orders of at most {pairs} pairs of devices"):
+        orders = make_orders(query.schedule.network.devices.data, state, steps, transfer=query.transfer)
+    charge(estimate.orders(len(orders)), f"orders of {len(orders)} sends")
+    seconds = {**result.seconds, "orders": perf_counter() - begin}
+    return replace(result, orders=orders, seconds=seconds)
 
 
 def _charge_steps(query: PlanQuery, steps: int) -> None:

@@ -70,6 +70,7 @@ EXAMPLE: dict[str, Any] = {
     "planning": "step",
     "seed": 0,
     "output": "links",
+    "orders": False,
 }
 
 
@@ -203,6 +204,9 @@ class PlanParameters(RequestModel):
     ] = "step"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     output: Literal["links", "matrix"] = "links"
+    orders: Annotated[
+        bool, Field(description="Also tell each device which of its datapoints it sends where, in whole numbers.")
+    ] = False
     time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(
         None, description="Seconds to read the request, sample and solve in."
     )
@@ -250,6 +254,7 @@ class PlanParameters(RequestModel):
             time_limit=min(self.time_limit or settings.time_limit, settings.max_time_limit),
             asked_for_time_limit=self.time_limit is not None,
             dense=self.output == "matrix",
+            orders=self.orders,
             max_reference_links=settings.max_reference_links,
             ids=given.ids,
             fleet=given.fleet,

@@ -14,6 +14,7 @@ from app.http.security import Owner
 from app.plans import service
 from app.plans.answer import DiagnosisOut, PlanList, PlanOut
 from app.plans.binary import NPZ, answer_binary_plan
+from app.plans.orders import OrdersOut, WhoseAsked
 from app.plans.request import PlanRequest
 from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
@@ -102,6 +103,18 @@ async def list_plans(request: Request, owner: Owner, page: PageAsked) -> PlanLis
 async def get_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> Response:
     """What was answered, byte for byte, if it was asked for with `keep`."""
     return await look_up(request, service.get_plan, owner, plan_id)
+
+
+@router.get(
+    "/{plan_id:plan}/orders",
+    operation_id="getPlanOrders",
+    summary="What devices send under a kept plan",
+    response_model=OrdersOut,
+    responses=_KEPT,
+)
+async def get_orders(request: Request, owner: Owner, plan_id: PlanId, whose: WhoseAsked) -> Response:
+    """The orders of a plan that was asked for with `keep` and `orders`, of all devices or of one."""
+    return await look_up(request, service.get_orders, owner, plan_id, whose)
 
 
 @router.delete(

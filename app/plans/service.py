@@ -16,6 +16,7 @@ from app.networks.loading import named_network, network_gone
 from app.plans.accounting import counted
 from app.plans.answer import DiagnosisOut, PlanEntryOut, PlanList, PlanOut, asked_for
 from app.plans.diagnosis import diagnose
+from app.plans.orders import Whose, device_orders
 from app.plans.planning import make_plan
 from app.plans.request import PlanRequest
 from app.plans.store import KeptPlan, PlanEntry, PlanStore
@@ -25,7 +26,7 @@ from app.store.paging import Page
 from app.wire.arrays import read_model
 from app.wire.base import given
 
-__all__ = ["answer_plan", "delete_plan", "get_plan", "list_plans"]
+__all__ = ["answer_plan", "delete_plan", "get_orders", "get_plan", "list_plans"]
 
 
 def answer_plan(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
@@ -98,6 +99,14 @@ def list_plans(service: Service, owner: str, asked: Page) -> PlanList:
 def get_plan(service: Service, owner: str, plan_id: str) -> Response:
     """A kept plan once more, byte for byte."""
     answer = stored_answer(service.unread, partial(PlanStore(service.store).packed_answer, owner, plan_id))
+    if answer is None:
+        raise _not_found()
+    return answer
+
+
+def get_orders(service: Service, owner: str, plan_id: str, whose: Whose) -> Response:
+    """The orders of a kept plan, of all devices or of one."""
+    answer = device_orders(service, partial(PlanStore(service.store).packed_answer, owner, plan_id), whose)
     if answer is None:
         raise _not_found()
     return answer

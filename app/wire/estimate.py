@@ -19,6 +19,8 @@ __all__ = [
     "label_matrix",
     "network",
     "offloading",
+    "ordering",
+    "orders",
     "sampling",
     "steps",
     "training_network",
@@ -31,6 +33,8 @@ _INDEXED = 40
 # pydantic keeps each number parsed and as an object in a list (measured: 64 to 88). A validation keeps it for the
 # workers too, as objects and as text (measured: 157 for dense matrices; calculated: 260 for links).
 _OBJECT = 300
+# A number or a string of an answer of our own, with its share of the object or list that it is in (measured: 61 to 77).
+_VALUE = 100
 # A list or an object has room for eight values at once, and an unknown field makes an error (measured: 250, 305).
 _CONTAINER = 300
 _FIELD = 350
@@ -68,6 +72,10 @@ _REFERENCE_LINK = 8000
 _SAMPLED_STEP = 200
 _TRANSFER = 300
 _STEP = 5000
+# A send of an order is in five arrays, an object and text (measured: 322). To make it, a pair of devices has some
+# ten columns (calculated).
+_SEND = 400
+_ORDERED_PAIR = 100
 _CELL = 60
 # The directory of an archive: zipfile's record of an entry (calculated).
 _ENTRY = 2000
@@ -103,6 +111,10 @@ class JsonSize:
     def as_objects(self) -> int:
         """Parsed and checked by pydantic, a Python object for each value."""
         return _OBJECT * self.values + _CONTAINER * self.containers + _FIELD * self.fields + self.text
+
+    def as_values(self) -> int:
+        """Parsed into plain Python objects, without checks: an answer of our own."""
+        return _VALUE * self.values + self.text
 
 
 def columns_and_objects(n_numbers: int, n_values: int) -> int:
@@ -177,6 +189,16 @@ def steps(sample_size: int, count: int) -> int:
 def transfers(count: int) -> int:
     """Transfers in an answer."""
     return _TRANSFER * count
+
+
+def ordering(n_pairs: int) -> int:
+    """Orders while they are made, for at most so many pairs of devices."""
+    return _ORDERED_PAIR * n_pairs
+
+
+def orders(count: int) -> int:
+    """So many sends of orders in an answer."""
+    return _SEND * count
 
 
 def dense_matrices(n_devices: int, count: int) -> int:

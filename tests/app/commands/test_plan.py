@@ -45,6 +45,19 @@ def test_a_table_shows_every_step(request_file: Path) -> None:
     assert f"{answer['steps'][0]['objective']:.6g}" in rows[0]
 
 
+def test_orders_are_shown_send_by_send(request_file: Path) -> None:
+    answer = json.loads(fedsift(str(request_file), "--orders", "--json").stdout)
+    shown = fedsift(str(request_file), "--orders").stdout
+    table = shown[shown.index("orders") :].splitlines()
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in table if line.startswith("│")]
+    assert rows == [
+        [str(order["device"]), *(str(send[name]) for name in ("step", "to", "first", "count"))]
+        for order in answer["orders"]
+        for send in order["sends"]
+    ]
+    assert "orders" not in fedsift(str(request_file)).stdout
+
+
 def test_options_win_over_the_file(request_file: Path) -> None:
     answer = json.loads(
         fedsift(str(request_file), "-s", "2", "-t", "4", "--sampler", "random", "--seed", "5", "--json").stdout

@@ -175,12 +175,14 @@ def test_the_examples_are_what_the_service_answers(client: httpx.Client) -> None
     kept = client.get("/v1/plans").json()["plans"]
     close(RESPONSES["listPlans"]["200"]["plans"][0], next(one for one in kept if one["id"] == plan["id"]))
     close(RESPONSES["getPlan"]["200"], client.get(f"/v1/plans/{plan['id']}").json())
+    close(RESPONSES["getPlanOrders"]["200"], client.get(f"/v1/plans/{plan['id']}/orders?device=2").json())
     first = client.post("/v1/runs", json=REQUESTS["createRun"]).json()
     assert re.fullmatch("run_[0-9a-f]{32}", RUN_ID)
     close(RESPONSES["createRun"]["201"], first)
     place = f"/v1/runs/{first['id']}"
     close(RESPONSES["aggregate"]["200"], client.post(f"{place}/aggregations", json=REQUESTS["aggregate"]).json())
     close(RESPONSES["getAggregation"]["200"], client.get(f"{place}/aggregations/1").json())
+    close(RESPONSES["getAggregationOrders"]["200"], client.get(f"{place}/aggregations/1/orders?device=2").json())
     close(RESPONSES["getRun"]["200"], client.get(place).json())
     close(RESPONSES["importFleet"]["200"], client.post("/v1/imports", json=REQUESTS["importFleet"]).json())
     close(RESPONSES["listAggregations"]["200"], client.get(f"{place}/aggregations").json())
