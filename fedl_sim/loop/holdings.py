@@ -8,8 +8,8 @@ overlapping. Let U_ki be the share of k's data that is not yet covered at i. The
 Φ_ki·D_k·U_ki, and U shrinks by the factor 1 − Φ_ki: eqs. (7) and (8) with Λ = 1 − U. The plan only has an estimate of
 Λ(0), from a broadcast sample; here Λ(0) is exact.
 
-If a plan sends once, each sender shuffles its data once and sends each receiver the next part of that order, so that it
-never repeats itself.
+If a plan sends once, its orders are carried out (`solver.orders`): each sender shuffles its data once, and sends each
+receiver the next `count` datapoints of that order, so that it never repeats itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,15 @@ __all__ = ["Arrivals", "Holdings", "Transfer"]
 
 @dataclass(frozen=True)
 class Transfer:
-    """Φ_ki(t) for one link: `source` sends this fraction of its data to `target`."""
+    """Φ_ki(t) for one link: `source` sends this fraction of its data to `target`.
+
+    With an order, `count` is how many whole datapoints it completes; without one, the fraction is rounded at random.
+    """
 
     source: int
     target: int
     fraction: float
+    count: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.fraction <= 1 + 1e-9:
@@ -133,7 +137,9 @@ class Holdings:
         for transfer, unit_cost in zip(transfers, costs, strict=True):
             rows = self._partition.of(transfer.source)
             generator = stream(seed, "offload", scheme, transfer.source, transfer.target, step)
-            count = _round_at_random(transfer.fraction * len(rows), generator)
+            count = (
+                _round_at_random(transfer.fraction * len(rows), generator) if transfer.count is None else transfer.count
+            )
             if self._send_once:
                 drawn = self._next(transfer, count, len(rows), stream(seed, "order", scheme, transfer.source))
             else:

@@ -1,6 +1,6 @@
 """The planner of the closed loop: from the measurements at an aggregation to the next period's transfers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,9 +11,11 @@ from fedl_sim.errors import SimulationError
 from fedl_sim.loop.holdings import Transfer
 from fedl_sim.loop.server import Observation
 from fedl_sim.randomness import stream
+from solver.arrays import IntArray
 from solver.gradient import GradientModel
 from solver.horizon import advance
 from solver.network import Network
+from solver.orders import PlannedTransfers, make_orders
 from solver.plan import StepPlan
 from solver.schedule import Schedule
 from solver.state import HorizonState, start
@@ -21,7 +23,7 @@ from solver.state import HorizonState, start
 if TYPE_CHECKING:
     from fedl_sim.loop.loop import RunSettings
 
-__all__ = ["PeriodPlanner", "PlannedStep", "Planner"]
+__all__ = ["PeriodPlanner", "PlannedStep", "Planner", "whole_datapoints"]
 
 _BASELINES = ("random", "greedy")  # they do not optimise, so their gap has no meaning
 
@@ -53,6 +55,19 @@ class PeriodPlanner(Protocol):
 
     def restore(self, lists: Mapping[str, Any]) -> None:
         """Return to the state that `to_lists` wrote."""
+
+
+def whole_datapoints(schedule: Schedule, state: HorizonState, steps: Sequence[PlannedTransfers]) -> list[IntArray]:
+    """By the orders of these steps, which send once from `state` on: the whole datapoints of each transfer."""
+    orders = make_orders(schedule.network.devices.data, state, steps, transfer="send_once")
+    columns = (orders.step.tolist(), orders.source.tolist(), orders.target.tolist())
+    counts = dict(zip(zip(*columns, strict=True), orders.count.tolist(), strict=True))
+    return [
+        np.array(
+            [counts.get((one.step, k, i), 0) for k, i in zip(one.source.tolist(), one.target.tolist(), strict=True)]
+        )
+        for one in steps
+    ]
 
 
 class Planner:
@@ -117,20 +132,29 @@ class Planner:
             transfer=self.transfer,
             generator=stream(self._seed, "plan", self._scheme, first),
         )
-        self._state = period.state
+        before, self._state = self._state, period.state
         if period.obstacles:
             reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])
             raise SimulationError(f"the sampled devices cannot go on: {reasons}")
         if self._method not in _BASELINES:
             self.worst_relative_gap = max(self.worst_relative_gap, *(step.relative_gap for step in period.steps))
-        return [self._planned(step) for step in period.steps]
+        if self.transfer != "send_once":
+            return [self._planned(step) for step in period.steps]
+        counts = whole_datapoints(self._schedule, before, period.steps)
+        return [self._planned(step, count) for step, count in zip(period.steps, counts, strict=True)]
 
-    def _planned(self, step: StepPlan) -> PlannedStep:
-        rows = zip(step.source.tolist(), step.target.tolist(), step.fraction.tolist(), strict=True)
-        transfers = tuple(Transfer(k, i, fraction) for k, i, fraction in rows)
+    def _planned(self, step: StepPlan, counts: IntArray | None = None) -> PlannedStep:
+        """A step; by `counts`, the whole datapoints of each transfer, if it has orders."""
+        columns = (step.source.tolist(), step.target.tolist(), step.fraction.tolist())
+        whole = [None] * step.source.size if counts is None else counts.tolist()
+        transfers = tuple(map(Transfer, *columns, whole))
+        useful = step.useful
+        if counts is not None:
+            share = np.divide(useful, step.datapoints, out=np.zeros(useful.size), where=step.datapoints > 0)
+            useful = share * counts
         cost = self._cost_at(step.step)
         costs = tuple(cost[transfer.source, transfer.target] for transfer in transfers)
-        return PlannedStep(step.step, transfers, costs, float(step.useful.sum()))
+        return PlannedStep(step.step, transfers, costs, float(useful.sum()))
 
     def _cost_at(self, step: int) -> dict[tuple[int, int], float]:
         """Return ψ of every link that exists at a step."""

@@ -1,7 +1,9 @@
 """From a part of a validation, as the contract has it, to the loop that trains it."""
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +22,15 @@ from fedl_sim.engines.factory import default_model
 from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.holdings import Transfer
 from fedl_sim.loop.loop import RunSettings, SchemeLoop
-from fedl_sim.loop.planner import PlannedStep
+from fedl_sim.loop.planner import PlannedStep, whole_datapoints
 from fedl_sim.loop.script import ScriptedPlanner
 from fedl_sim.network.given import realise_given
 from fedl_sim.network.realisation import Realisation, RealisationSettings
 from sampler.schemes import Scheme, find_scheme
+from solver.arrays import FloatArray, IntArray
 from solver.network import Devices, Links, Network
 from solver.schedule import Change, Schedule
+from solver.state import start
 
 __all__ = ["open_part"]
 
@@ -62,7 +66,25 @@ def open_part(part: Part, *, threads: int = 1) -> SchemeLoop:
 
 def _planner(plan: GivenPlan, schedule: Schedule, period: int) -> ScriptedPlanner:
     steps = [_planned(step, schedule, f"plan.steps[{i}]") for i, step in enumerate(plan.steps)]
+    if plan.transfer == "send_once":
+        given = [_Columns.of(step) for step in plan.steps]
+        counts = whole_datapoints(schedule, start(schedule, plan.sampled), given)
+        steps = [_ordered(step, count.tolist(), schedule) for step, count in zip(steps, counts, strict=True)]
     return ScriptedPlanner(steps, period, relative_gap=plan.relative_gap, transfer=plan.transfer)
+
+
+class _Columns(NamedTuple):
+    """The transfers of a step, for its orders."""
+
+    step: int
+    source: IntArray
+    target: IntArray
+    fraction: FloatArray
+
+    @classmethod
+    def of(cls, step: GivenStep) -> "_Columns":
+        source, target = np.array(step.source, np.int64), np.array(step.target, np.int64)
+        return cls(step.step, source, target, np.array(step.fraction, np.float64))
 
 
 def _planned(step: GivenStep, schedule: Schedule, place: str) -> PlannedStep:
@@ -76,6 +98,18 @@ def _planned(step: GivenStep, schedule: Schedule, place: str) -> PlannedStep:
             raise ContractError(place, f"sends from {one.source} to {one.target}, where there is no link")
     costs = tuple(cost[one.source, one.target] for one in transfers)
     return PlannedStep(step.step, transfers, costs, step.useful)
+
+
+def _ordered(step: PlannedStep, counts: list[int], schedule: Schedule) -> PlannedStep:
+    """The step with the whole datapoints of its orders, and what is useful of them."""
+    links = schedule.at(step.step).links
+    ends = zip(links.source.tolist(), links.target.tolist(), strict=True)
+    similarity = dict(zip(ends, links.similarity.tolist(), strict=True))
+    transfers = tuple(replace(one, count=count) for one, count in zip(step.transfers, counts, strict=True))
+    useful = sum(
+        count * (1.0 - similarity[one.source, one.target]) for one, count in zip(transfers, counts, strict=True)
+    )
+    return replace(step, transfers=transfers, predicted_useful=float(useful))
 
 
 def _refuse_download(address: str, _: Path) -> bytes:

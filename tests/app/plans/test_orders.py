@@ -84,7 +84,7 @@ def test_a_binary_answer_has_them_as_columns(client: httpx.Client) -> None:
     parameters = {"sample_size": 4, "horizon": 7, "orders": True}
     expected = made(client, as_request(network, **parameters))["orders"]
     request = as_request(network)["network"]
-    arrays = {name: np.array(column) for name, column in request["devices"].items()}
+    arrays: dict[str, Any] = {name: np.array(column) for name, column in request["devices"].items()}
     arrays |= {name: np.array(column) for name, column in request["topology"].items() if name != "kind"}
     body = io.BytesIO()
     np.savez(body, **arrays, parameters=np.frombuffer(json.dumps(parameters).encode(), np.uint8))
