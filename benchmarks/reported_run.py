@@ -78,12 +78,17 @@ class ReportedRun:
             missing = 1 - arrived / self.sent[k, i]
             self.received[i] -= missing * self.useful[k, i]
             self.unsent[k, i] += missing * self.share[k, i]
+        data = report.get("data", {"device": [], "datapoints": []})
+        for device, now in zip(data["device"], data["datapoints"], strict=True):
+            before, self.own[device] = self.own[device], now
+            self.fresh[device] *= now / before
+            self.unsent[device] = np.maximum(1 - (1 - self.unsent[device]) * before / now, 0.0)
         for device in report.get("lost", ()):
             self._leave(device)
             self.lost.add(device)
         self.lost -= set(report.get("joined", ()))
         for change in report.get("schedule", ()):
-            self.changes.setdefault(change["step"], {}).update(change["devices"])
+            self.changes.setdefault(change["step"], {}).update(change.get("devices", {}))
 
     def _leave(self, device: int) -> None:
         self.received[device] = 0.0

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from app.http.gate import Service
+from app.http.problems import InvalidRequestError
 from app.networks.loading import used_network
 from app.plans.planning import PlanQuery
 from app.runs.request import AggregationRequest, RunRequest
@@ -26,6 +27,10 @@ def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery
     if history is None:
         return None
     told = [read_plainly(AggregationRequest, text) for text in history.aggregations]
+    for report in told:
+        if report.data is not None:
+            what = f"data of devices changed at aggregation {report.aggregation}"
+            raise InvalidRequestError.at("/source/id", f"{what}; it cannot be validated")
     return run_query(service, run, read_model(RunRequest, history.request), told), history.answers
 
 
@@ -46,4 +51,7 @@ def with_report(query: PlanQuery, report: AggregationRequest) -> PlanQuery:
     if changes:
         with located({}):
             schedule = Schedule(network, (*schedule.changes, *changes))
+    if report.data is not None:
+        data = report.data.changed(network.devices.data, query.ids)
+        schedule = Schedule(network.with_columns({"data": data}), schedule.changes)
     return replace(query, schedule=schedule, gradient_noise=noise)

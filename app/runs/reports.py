@@ -10,7 +10,7 @@ from app.plans.planning import PlanQuery
 from app.plans.request import named_devices
 from app.runs.carried import Carried
 from app.runs.request import AggregationRequest
-from solver.membership import without_arrivals
+from solver.membership import NOBODY, with_changed_data, without_arrivals
 
 __all__ = ["Report", "reported"]
 
@@ -23,8 +23,12 @@ class Report:
     gone: NDArray[np.int64]
 
 
-def reported(carried: Carried, request: AggregationRequest, query: PlanQuery) -> Report:
-    """Take what did not arrive from its receivers, then note who is lost, and then who is back.
+def reported(
+    carried: Carried, request: AggregationRequest, query: PlanQuery, data_before: NDArray[np.float64]
+) -> Report:
+    """Take what did not arrive from its receivers, note whose own data changed, who is lost, and then who is back.
+
+    `query` has the conditions from now on, `data_before` is the own data of devices before the report.
 
     Raises:
         InvalidRequestError: the report names devices or pairs that it cannot mean.
@@ -35,9 +39,10 @@ def reported(carried: Carried, request: AggregationRequest, query: PlanQuery) ->
         if carried.moved is None:
             raise InvalidRequestError.at("/delivered", "is not known of a period that an earlier release planned")
         state = without_arrivals(state, carried.moved, request.delivered.missing(carried.moved, n, ids))
-    nobody = np.empty(0, np.int64)
+    if request.data is not None:
+        state = with_changed_data(state, data_before, query.schedule.network.devices.data)
     gone = named_devices(request, "lost", n, ids)
     back = named_devices(request, "joined", n, ids)
-    gone = nobody if gone is None else gone
+    gone = NOBODY if gone is None else gone
     lost = (carried.lost | set(gone.tolist())) - set(() if back is None else back.tolist())
     return Report(replace(carried, horizon=state, lost=frozenset(lost)), gone)

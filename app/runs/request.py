@@ -13,7 +13,7 @@ from app.wire.ids import DeviceId, DeviceIds
 from app.wire.network import column, indices
 from solver.membership import Moved
 
-__all__ = ["AggregationRequest", "DeliveredIn", "GroupIn", "ParticipationIn", "ResampleIn", "RunRequest"]
+__all__ = ["AggregationRequest", "DataIn", "DeliveredIn", "GroupIn", "ParticipationIn", "ResampleIn", "RunRequest"]
 
 # Rounding in sums of what was planned.
 _ROUNDING = 1 + 1e-9
@@ -64,6 +64,26 @@ class RunRequest(NetworkRequest):
     participation: Optional[ParticipationIn] = None
 
 
+class DataIn(RequestModel):
+    """Devices whose own data has changed, and how many datapoints they hold of their own now."""
+
+    device: Optional[Indices] = None
+    device_ids: Optional[list[DeviceId]] = Field(None, description="`device` by ids.")
+    datapoints: Measures
+
+    def changed(self, before: NDArray[np.float64], ids: DeviceIds | None) -> NDArray[np.float64]:
+        """The own data of all devices.
+
+        Raises:
+            InvalidRequestError: it names no device, one twice, or not as many as it has numbers.
+        """
+        devices = _numbers(self, "device", "/data", before.size, ids)
+        _refuse(_named_again(devices), "/data/device", "names a device twice")
+        now = before.copy()
+        now[devices] = column(self.datapoints, "/data/datapoints", length=devices.size)
+        return now
+
+
 class DeliveredIn(RequestModel):
     """What really arrived of what the last period was to send, by pair; other pairs' data arrived as planned."""
 
@@ -81,36 +101,45 @@ class DeliveredIn(RequestModel):
         Raises:
             InvalidRequestError: a pair was to send nothing, or less, or is named twice.
         """
-        count = len(self.datapoints)
         arrived = column(self.datapoints, "/delivered/datapoints")
-        source, target = (self._ends(name, n_devices, ids, count) for name in ("source", "target"))
+        source, target = (_numbers(self, name, "/delivered", n_devices, ids) for name in ("source", "target"))
+        for name, ends in (("source", source), ("target", target)):
+            if ends.size != arrived.size:
+                rule = f"must have {arrived.size} entries, has {ends.size}"
+                raise InvalidRequestError.at(f"/delivered/{name}", rule)
         places = moved.places_of(source, target)
-        _refuse(places < 0, "source", "sent nothing to its target in the last period")
-        again = np.ones(count, np.bool_)
-        again[np.unique(places, return_index=True)[1]] = False
-        _refuse(again, "source", "names a pair twice")
+        _refuse(places < 0, "/delivered/source", "sent nothing to its target in the last period")
+        _refuse(_named_again(places), "/delivered/source", "names a pair twice")
         planned = moved.datapoints[places]
-        _refuse(arrived > planned * _ROUNDING, "datapoints", "is more than the plan sends")
+        _refuse(arrived > planned * _ROUNDING, "/delivered/datapoints", "is more than the plan sends")
         missing = np.zeros(moved.source.size)
         missing[places] = 1.0 - np.minimum(arrived / planned, 1.0)
         return missing
 
-    def _ends(self, name: str, n_devices: int, ids: DeviceIds | None, count: int) -> NDArray[np.int64]:
-        numbers, names = getattr(self, name), getattr(self, f"{name}_ids")
-        if (numbers is None) == (names is None):
-            raise InvalidRequestError.at(f"/delivered/{name}", f"give one of `{name}` and `{name}_ids`")
-        if names is None:
-            return indices(numbers, f"/delivered/{name}", n_devices, length=count)
-        if ids is None:
-            raise InvalidRequestError.at(f"/delivered/{name}_ids", "needs devices with ids: a fleet, or `devices.id`")
-        if len(names) != count:
-            raise InvalidRequestError.at(f"/delivered/{name}_ids", f"must have {count} entries, has {len(names)}")
-        return ids.numbered(names, f"/delivered/{name}_ids")
+
+def _numbers(
+    request: RequestModel, name: str, pointer: str, n_devices: int, ids: DeviceIds | None
+) -> NDArray[np.int64]:
+    """The devices that the field `name` has as numbers, or the field `name`_ids as ids."""
+    numbers, names = getattr(request, name), getattr(request, f"{name}_ids")
+    if (numbers is None) == (names is None):
+        raise InvalidRequestError.at(f"{pointer}/{name}", f"give one of `{name}` and `{name}_ids`")
+    if names is None:
+        return indices(numbers, f"{pointer}/{name}", n_devices)
+    if ids is None:
+        raise InvalidRequestError.at(f"{pointer}/{name}_ids", "needs devices with ids: a fleet, or `devices.id`")
+    return ids.numbered(names, f"{pointer}/{name}_ids")
 
 
-def _refuse(bad: NDArray[np.bool_], name: str, reason: str) -> None:
+def _named_again(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    again = np.ones(numbers.size, np.bool_)
+    again[np.unique(numbers, return_index=True)[1]] = False
+    return again
+
+
+def _refuse(bad: NDArray[np.bool_], pointer: str, reason: str) -> None:
     if bad.any():
-        raise InvalidRequestError.at(f"/delivered/{name}/{int(np.argmax(bad))}", reason)
+        raise InvalidRequestError.at(f"{pointer}/{int(np.argmax(bad))}", reason)
 
 
 class AggregationRequest(RequestModel):
@@ -133,6 +162,7 @@ class AggregationRequest(RequestModel):
     )
     joined_ids: Optional[list[DeviceId]] = Field(None, description="`joined` by ids.")
     delivered: Optional[DeliveredIn] = None
+    data: Optional[DataIn] = None
     resample: Optional[ResampleIn] = Field(None, description="For this aggregation; without it the run's holds.")
     schedule: Annotated[
         list[ChangeIn], Field(max_length=1000, default_factory=list, description="Changes after step k·τ.")

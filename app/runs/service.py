@@ -151,9 +151,10 @@ def _planned(
     query, policy = known.query, known.policy
     noise = query.gradient_noise if carried.noise is None else carried.noise
     query = with_report(replace(query, transfer=carried.transfer, gradient_noise=noise), request)
-    changed = kept is None or bool(request.schedule)
+    changed = kept is None or bool(request.schedule) or request.data is not None
     conditions = packed(replace(known, query=settled(query, carried.horizon.step))) if changed else None
-    report = reported(carried.observing(request, run.aggregation_period), request, query)
+    data_before = known.query.schedule.network.devices.data
+    report = reported(carried.observing(request, run.aggregation_period), request, query, data_before)
     query = without_lost(query, report.carried.lost_devices())
     policy = replace(policy, resample=request.resample or policy.resample)
     chosen = next_set(query, report.carried, k, report.gone, policy)

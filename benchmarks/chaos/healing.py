@@ -75,6 +75,10 @@ class _Churn:
             arrived = [float(run.sent[a, b] * draw.random()) for a, b in late]
             told["delivered"] = {"source": late[:, 0].tolist(), "target": late[:, 1].tolist(), "datapoints": arrived}
         if draw.random() < _CHANGED:
+            some = draw.choice(n, 3, replace=False)
+            grown = run.own[some] * draw.uniform(0.9, 1.1, 3)
+            told["data"] = {"device": some.tolist(), "datapoints": grown.tolist()}
+        if draw.random() < _CHANGED:
             budget = run.columns["transmit_budget"] * draw.uniform(0.8, 1.25, n)
             told["schedule"] = [{"step": k * period + 1, "devices": {"transmit_budget": budget.tolist()}}]
         return told

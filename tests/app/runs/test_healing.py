@@ -127,6 +127,42 @@ def test_data_that_did_not_arrive_is_sent_again(client: httpx.Client) -> None:
     assert run.send(delivered={"datapoints": [1.0]}).json()["errors"][0]["pointer"] == "/delivered/source"
 
 
+def test_own_data_that_changed_counts_from_then_on(client: httpx.Client) -> None:
+    run = Run(client, random_request(7, 12, budgets="loose", horizon=30))
+    trains, sends = run.period["sampled"][0], run.period["steps"][0]["transfers"]["source"][0]
+    before = run.period["steps"][-1]["sampled_data"][0]
+    now = run.reported.own[[trains, sends]] * [0.9, 1.5]
+    changed = {"device": [trains, sends], "datapoints": now.tolist()}
+    less = run.reported.own[trains] - now[0]
+    first = run.aggregate(data=changed)["steps"][0]
+    assert first["sampled_data"][0] - first["received"][0] == pytest.approx(before - less)
+    run.aggregate()
+    for wrong, place in (
+        ({"device": [0], "datapoints": [1.0, 2.0]}, "/data/datapoints"),
+        ({"device": [1, 1], "datapoints": [1.0, 2.0]}, "/data/device/1"),
+        ({"datapoints": [1.0]}, "/data/device"),
+        ({"device": [12], "datapoints": [1.0]}, "/data/device/0"),
+    ):
+        assert run.send(data=wrong).json()["errors"][0]["pointer"] == place
+    source = {"kind": "run", "id": run.place.rsplit("/", 1)[1]}
+    refused = client.post("/v1/validations", json={"source": source, "schemes": ["plan"]})
+    assert refused.json()["errors"][0]["detail"] == "data of devices changed at aggregation 1; it cannot be validated"
+
+
+def test_a_few_links_change_and_a_lost_device_is_replaced_at_once(client: httpx.Client) -> None:
+    """A patch names what changes; it holds for the rest of the run, across later periods."""
+    run = Run(client, random_request(6, 20, horizon=20))
+    lost = run.period["sampled"][0]
+    stays = run.period["sampled"][1]
+    senders = sorted({k for k in range(20) if run.reported.linked[k, stays]})
+    gone = [{"source": k, "target": stays} for k in senders]
+    run.reported.linked[:, stays] = False
+    answer = run.aggregate(lost=[lost], schedule=[{"step": 6, "patch": {"remove_links": gone}}])
+    assert stays in answer["sampled"]
+    for period in (answer, run.aggregate()):
+        assert all(stays not in step["transfers"]["target"] for step in period["steps"])
+
+
 @pytest.mark.parametrize("limits", [{"max_periods": 2}, {"rest_periods": 1}, {"max_periods": 2, "rest_periods": 2}])
 def test_no_device_trains_more_often_than_it_may(client: httpx.Client, limits: Json) -> None:
     run = Run(client, random_request(8, 20, horizon=30, participation=limits))
