@@ -132,16 +132,18 @@ bench-large: $(VENV)/.dev ## Plan networks of 10^5 and 10^6 devices through the 
 
 include deploy/clients.mk deploy/dist.mk deploy/image.mk deploy/supply.mk
 
-# The paper's evaluation as docs/reproduction.md shows it. A run that was stopped continues where it was.
+# The paper's evaluation as docs/reproduction.md shows it, and training under churn as docs/churn.md does. A run that was stopped continues where it was.
 EXPERIMENT = $(BIN)/fedsift experiment
 NETWORKS := --seeds 20:23 --references 1 -j 2
-experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/, docs/reproduction.md (hours)
+experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and the tables made of it (hours)
 	$(EXPERIMENT) sampling --seeds 20:32 -j 2 -o docs/results/sampling
 	$(EXPERIMENT) solver --seeds 20:23 -o docs/results/solver
 	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget scarce -o docs/results/convergence-scarce
 	$(EXPERIMENT) accuracy $(NETWORKS) --draws 1 --budget tight -o docs/results/accuracy-tight
 	$(EXPERIMENT) resources $(NETWORKS) --draws 1 --budget tight -o docs/results/resources-tight
-	$(BIN)/python -m fedl_sim.reproduce.document docs/reproduction.md
+	$(EXPERIMENT) churn --seeds 100:150 -j 2 -o docs/results/churn-loose
+	$(EXPERIMENT) churn --seeds 100:150 -j 2 --budget tight -o docs/results/churn-tight
+	$(BIN)/python -m fedl_sim.reproduce.document docs/churn.md docs/reproduction.md
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

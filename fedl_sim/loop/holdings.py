@@ -52,12 +52,14 @@ class Arrivals:
         useful: datapoints that receivers kept.
         transmit_cost: Σ ψ · sent.
         per_transfer: useful datapoints per transfer, in the order given.
+        delivered: the share of what was sent that arrived, per transfer.
     """
 
     sent: int
     useful: int
     transmit_cost: float
     per_transfer: tuple[int, ...]
+    delivered: tuple[float, ...]
 
 
 class Holdings:
@@ -82,6 +84,11 @@ class Holdings:
         """Return D_i(t) as rows of the training split."""
         return self._held[device]
 
+    @property
+    def devices(self) -> list[int]:
+        """The devices that may receive."""
+        return list(self._held)
+
     def covered(self, source: int, target: int) -> NDArray[np.bool_]:
         """Return for each datapoint of the source whether the target would drop it; the mean is Λ_ki(t)."""
         pair = (source, target)
@@ -90,6 +97,32 @@ class Holdings:
             first = self._partition.of(target)
             self._covered[pair] = nearest_same_label(self._images, sent, first) <= self._radius
         return self._covered[pair]
+
+    def admit(self, device: int) -> None:
+        """Let a device receive: it holds its own data, and what it has received since it was last lost."""
+        self._held.setdefault(device, self._partition.of(device))
+
+    def drop(self, device: int) -> None:
+        """Lose a device: what it received is gone, and senders begin anew if it comes back."""
+        self._held.pop(device, None)
+        for pair in [pair for pair in self._covered if pair[1] == device]:
+            del self._covered[pair]
+            self._sent.pop(pair, None)
+
+    def renew(self, partition: Partition) -> None:
+        """Let devices replace data of their own, datapoint by datapoint; what they received stays.
+
+        A receiver compares a sender's new datapoint with its own data, as at the start. A sender that sends once does
+        not return to the places in its order that it has passed.
+        """
+        before, self._partition = self._partition, partition
+        changed = before.indices != partition.indices
+        for device, held in self._held.items() if changed.any() else ():
+            self._held[device] = np.concatenate([partition.of(device), held[before.sizes[device] :]])
+        for (source, target), covered in self._covered.items() if changed.any() else ():
+            new = changed[partition.starts[source] : partition.starts[source + 1]]
+            rows = partition.of(source)[new]
+            covered[new] = nearest_same_label(self._images, rows, partition.of(target)) <= self._radius
 
     def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return what has changed since the start as plain arrays: the data received, and what each link covers."""
@@ -127,12 +160,24 @@ class Holdings:
             begin = end
 
     def move(
-        self, transfers: Sequence[Transfer], costs: Sequence[float], *, seed: int, scheme: str, step: int
+        self,
+        transfers: Sequence[Transfer],
+        costs: Sequence[float],
+        *,
+        seed: int,
+        scheme: str,
+        step: int,
+        loss: float = 0.0,
     ) -> Arrivals:
-        """Carry out one step's transfers. Each draws from its own stream, so their order does not matter."""
+        """Carry out one step's transfers. Each draws from its own stream, so their order does not matter.
+
+        With a `loss`, a datapoint does not arrive with this chance. A transfer then breaks off: its last datapoints are
+        lost, and a sender that sends once sends them again in its next transfer.
+        """
         sent = 0
         cost = 0.0
         useful: list[int] = []
+        delivered: list[float] = []
         new: dict[int, list[NDArray[np.int64]]] = {}
         for transfer, unit_cost in zip(transfers, costs, strict=True):
             rows = self._partition.of(transfer.source)
@@ -144,16 +189,22 @@ class Holdings:
                 drawn = self._next(transfer, count, len(rows), stream(seed, "order", scheme, transfer.source))
             else:
                 drawn = generator.choice(len(rows), min(count, len(rows)), replace=False)
+            tried = len(drawn)
+            if loss > 0:
+                drawn = self._broken_off(
+                    transfer, drawn, loss, stream(seed, "loss", transfer.source, transfer.target, step)
+                )
             covered = self.covered(transfer.source, transfer.target)
             kept = drawn[~covered[drawn]]
             covered[kept] = True
             new.setdefault(transfer.target, []).append(rows[np.sort(kept)])
-            sent += len(drawn)
-            cost += unit_cost * len(drawn)
+            sent += tried
+            cost += unit_cost * tried
             useful.append(len(kept))
+            delivered.append(len(drawn) / tried if tried else 1.0)
         for target in sorted(new):
             self._held[target] = np.concatenate([self._held[target], *new[target]])
-        return Arrivals(sent, sum(useful), cost, tuple(useful))
+        return Arrivals(sent, sum(useful), cost, tuple(useful), tuple(delivered))
 
     def _next(self, transfer: Transfer, count: int, held: int, generator: np.random.Generator) -> NDArray[np.int64]:
         """The next datapoints of the sender's order for this receiver."""
@@ -161,6 +212,15 @@ class Holdings:
         first = self._sent.get(pair, 0)
         self._sent[pair] = min(first + count, held)
         return generator.permutation(held)[first : self._sent[pair]]
+
+    def _broken_off(
+        self, transfer: Transfer, drawn: NDArray[np.int64], loss: float, generator: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The datapoints that arrive; the sender knows which did not."""
+        arrived = int(generator.binomial(len(drawn), 1.0 - loss))
+        if self._send_once:
+            self._sent[transfer.source, transfer.target] -= len(drawn) - arrived
+        return drawn[:arrived]
 
 
 def _round_at_random(amount: float, generator: np.random.Generator) -> int:

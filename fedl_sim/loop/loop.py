@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedl_sim.data.datasets import DataSet
-from fedl_sim.engines.base import Engine, Indices
+from fedl_sim.engines.base import Engine, Evaluation, Indices
 from fedl_sim.engines.models import FloatArray
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.devices import LocalUpdate, TrainingSettings, local_steps
@@ -19,7 +19,7 @@ from fedl_sim.loop.first_round import sample_by_rival, with_gradient
 from fedl_sim.loop.holdings import Holdings
 from fedl_sim.loop.planner import PeriodPlanner, Planner
 from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
-from fedl_sim.loop.server import aggregate, last_of_each, observe
+from fedl_sim.loop.server import Observation, aggregate, last_of_each, observe
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem
@@ -29,7 +29,7 @@ from sampler.schemes import EVERYONE, Scheme
 from solver.eligibility import eligible_devices
 from solver.transfer import DEFAULT_TRANSFER, transfer_named
 
-__all__ = ["RunSettings", "SchemeLoop", "Totals", "run_scheme", "sample_devices"]
+__all__ = ["RunSettings", "SchemeLoop", "Totals", "recorded", "run_scheme", "sample_devices"]
 
 OnAggregation = Callable[[AggregationRecord], None]
 
@@ -181,21 +181,8 @@ class SchemeLoop:
         held = [self.holdings.data(i) for i in self.sampled.tolist()]
         seen = observe(self._engine, self.parameters, held, self._settings.threads)
         self.planner.observe(seen)
-        test = self._engine.evaluate(self.parameters)
-        record = AggregationRecord(
-            aggregation=k,
-            accuracy=test.accuracy,
-            loss=test.loss,
-            gradient_norm=seen.gradient_norm,
-            gradient_noise=seen.gradient_noise,
-            processed=self.totals.processed,
-            moved=self.totals.moved,
-            useful=self.totals.useful,
-            predicted_useful=self.totals.predicted,
-            cost=self.totals.cost,
-        )
-        self.records.append(record)
-        return record
+        self.records.append(recorded(k, self._engine.evaluate(self.parameters), seen, self.totals))
+        return self.records[-1]
 
     def result(self) -> SchemeRun:
         """Return the records of the run so far."""
@@ -213,6 +200,22 @@ class SchemeLoop:
             aggregations=tuple(self.records),
             worst_relative_gap=self.planner.worst_relative_gap,
         )
+
+
+def recorded(k: int, test: Evaluation, seen: Observation, totals: Totals) -> AggregationRecord:
+    """Return the record of aggregation k."""
+    return AggregationRecord(
+        aggregation=k,
+        accuracy=test.accuracy,
+        loss=test.loss,
+        gradient_norm=seen.gradient_norm,
+        gradient_noise=seen.gradient_noise,
+        processed=totals.processed,
+        moved=totals.moved,
+        useful=totals.useful,
+        predicted_useful=totals.predicted,
+        cost=totals.cost,
+    )
 
 
 def run_scheme(

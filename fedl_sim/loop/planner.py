@@ -75,6 +75,8 @@ class Planner:
 
     It knows what an orchestrator knows: its own plans and the observations. It does not know how much data really
     arrived. So predicted and arrived data can differ, and both are recorded.
+
+    `steps` is the plan of the last period; it is empty if no data is offloaded.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Planner:
         self._costs: dict[int, dict[tuple[int, int], float]] = {}
         self.worst_relative_gap = 0.0
         self.transfer = settings.transfer
+        self.steps: Sequence[StepPlan] = ()
 
     def observe(self, observation: Observation) -> None:
         """Use the measurements of the aggregation at the current step; two consecutive ones give α_k.
@@ -113,6 +116,15 @@ class Planner:
             self._gradient = GradientModel(observation.gradient_norm)
         else:
             self._gradient = self._gradient.observe(observation.gradient_norm, self._period)
+
+    @property
+    def state(self) -> HorizonState:
+        """The state after the steps planned so far."""
+        return self._state
+
+    def go_on(self, network: Network, state: HorizonState) -> None:
+        """Go on in another network, from another state: devices went, came, or got less than was planned."""
+        self._schedule, self._state, self._costs = Schedule.of(network), state, {}
 
     def next_period(self) -> list[PlannedStep]:
         """Plan the next τ steps."""
@@ -132,7 +144,7 @@ class Planner:
             transfer=self.transfer,
             generator=stream(self._seed, "plan", self._scheme, first),
         )
-        before, self._state = self._state, period.state
+        before, self._state, self.steps = self._state, period.state, period.steps
         if period.obstacles:
             reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])
             raise SimulationError(f"the sampled devices cannot go on: {reasons}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fedl_sim.contract import AggregationRecord
 
-__all__ = ["AggregationRecord", "DeviceRecord", "SchemeRun"]
+__all__ = ["AggregationRecord", "DeviceRecord", "PeriodRecord", "SchemeRun"]
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,28 @@ class DeviceRecord:
 
 
 @dataclass(frozen=True)
+class PeriodRecord:
+    """A period under churn, all as devices.
+
+    Attributes:
+        chosen: who was to train.
+        joined: of these, who was not chosen in the period before.
+        lost: of those chosen and there, who went down before the period was over.
+        arrived: whose update the server got.
+    """
+
+    chosen: tuple[int, ...]
+    joined: tuple[int, ...]
+    lost: tuple[int, ...]
+    arrived: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class SchemeRun:
-    """One scheme on one realisation; `draw` numbers the repetitions of schemes that sample at random."""
+    """One scheme on one realisation.
+
+    `draw` numbers the repetitions of schemes that sample at random; `periods` has a record of each period under churn.
+    """
 
     scheme: str
     seed: int
@@ -28,3 +48,4 @@ class SchemeRun:
     devices: tuple[DeviceRecord, ...]
     aggregations: tuple[AggregationRecord, ...]
     worst_relative_gap: float
+    periods: tuple[PeriodRecord, ...] = ()

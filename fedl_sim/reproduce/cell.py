@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from fedl_sim.churn.churn import Churn
+from fedl_sim.churn.policies import DEFAULT_POLICY
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.loop.records import SchemeRun
 from fedl_sim.network.realisation import RealisationSettings
@@ -29,6 +31,8 @@ class Cell:
         draw: which selection, for samplers that draw.
         realisation: how the network is drawn.
         run: how long, how many devices, how they train.
+        churn: what goes wrong; None: nothing.
+        policy: who trains after a device was lost, see `fedl_sim.churn.policies`.
     """
 
     data_set: str
@@ -38,6 +42,8 @@ class Cell:
     realisation: RealisationSettings = field(default_factory=RealisationSettings)
     # As in the paper: senders redraw.
     run: RunSettings = field(default_factory=partial(RunSettings, transfer="redraw"))
+    churn: Churn | None = None
+    policy: str = DEFAULT_POLICY
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -48,6 +54,8 @@ class Cell:
             del lists["run"]["transfer"]  # cells had no other kind at first, and keep their names
         if self.realisation.label_epsilon is None:
             del lists["realisation"]["label_epsilon"]  # so that finished cells keep their names
+        if self.churn is None:
+            del lists["churn"], lists["policy"]
         scheme = find_scheme(self.scheme)
         return lists | {"sampler": scheme.sampler, "offloading": scheme.offloading}
 
@@ -86,5 +94,7 @@ def run_cell(cell: Cell) -> SchemeRun:
         run=cell.run,
         schemes=(cell.scheme,),
         seeds=(cell.seed,),
+        churn=cell.churn,
+        policy=cell.policy,
     )
     return run_job(settings, Job(cell.seed, cell.scheme, cell.draw))

@@ -14,7 +14,7 @@ import joblib
 
 from fedl_sim.atomic import write_atomically
 from fedl_sim.errors import SimulationError
-from fedl_sim.loop.records import AggregationRecord, DeviceRecord, SchemeRun
+from fedl_sim.loop.records import AggregationRecord, DeviceRecord, PeriodRecord, SchemeRun
 from fedl_sim.parallel import fan_out
 from fedl_sim.reproduce.cell import Cell, run_cell
 from fedl_sim.reproduce.provenance import source_version
@@ -88,9 +88,15 @@ class CellFolder:
                 sampled=tuple(run["sampled"]),
                 devices=tuple(DeviceRecord(**device) for device in run["devices"]),
                 aggregations=tuple(AggregationRecord(**record) for record in run["aggregations"]),
+                # Cells that were finished before there was churn have none.
+                periods=tuple(_period(record) for record in run.get("periods", ())),
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise SimulationError(f"{path} cannot be read: {error}") from error
+
+
+def _period(record: Mapping[str, Sequence[int]]) -> PeriodRecord:
+    return PeriodRecord(**{name: tuple(devices) for name, devices in record.items()})
 
 
 def _results(calls: Iterator[Any], processes: int, dask: str | None) -> Iterator[tuple[Cell, SchemeRun, float]]:

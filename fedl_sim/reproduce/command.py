@@ -23,7 +23,7 @@ from fedl_sim.terminal import FanOut, grouped, parse_seeds, progress_bar
 __all__ = ["experiment"]
 
 # Aggregations that each experiment trains for: the paper's table counts up to 17.
-AGGREGATIONS = {"accuracy": 10, "convergence": 20, "resources": 10, "sampling": 10, "solver": 10}
+AGGREGATIONS = {"accuracy": 10, "churn": 20, "convergence": 20, "resources": 10, "sampling": 10, "solver": 10}
 
 
 @grouped

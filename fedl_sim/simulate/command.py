@@ -11,6 +11,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from fedl_sim.churn.churn import Churn
+from fedl_sim.churn.policies import DEFAULT_POLICY, POLICIES
 from fedl_sim.engines.factory import ENGINES
 from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.loop import RunSettings
@@ -59,6 +61,28 @@ class RunOptions:
         )
 
 
+@dataclass(frozen=True)
+class ChurnOptions:
+    """Options: what goes wrong, and what is done about it."""
+
+    loss: Annotated[float, typer.Option(help="Chance that a device goes down in a period.")] = 0.0
+    absence: Annotated[float, typer.Option(help="Periods until it is back, on average.")] = Churn.absence
+    trace: Annotated[str | None, typer.Option(help="CSV of device,period,state: who goes up and down, and when.")] = (
+        None
+    )
+    straggling: Annotated[float, typer.Option(help="Chance that a device is slow in a period.")] = 0.0
+    lost_transfers: Annotated[float, typer.Option(help="Chance that a datapoint sent does not arrive.")] = 0.0
+    drift: Annotated[float, typer.Option(help="Share of its data that a device replaces in a period.")] = 0.0
+    policy: Annotated[str, typer.Option(help=f"Who trains after a loss: {', '.join(POLICIES)}; see docs/churn.md.")] = (
+        DEFAULT_POLICY
+    )
+
+    def settings(self) -> Churn | None:
+        """Return what goes wrong; None if nothing does."""
+        churn = Churn(self.loss, self.absence, self.trace, self.straggling, self.lost_transfers, self.drift)
+        return None if churn == Churn(absence=self.absence) else churn
+
+
 @grouped
 def simulate(
     *,
@@ -66,6 +90,7 @@ def simulate(
     schemes: Annotated[str, typer.Option(help="Comma-separated; also SAMPLER or SAMPLER+METHOD.")] = _SCHEMES,
     seeds: Annotated[str, typer.Option(help="Comma-separated, or A:B for A..B−1.")] = "0",
     run: RunOptions,
+    churn: ChurnOptions,
     model: Annotated[
         str | None, typer.Option(help="cnn, mlp or softmax [default: softmax for digits, else cnn].")
     ] = None,
@@ -84,6 +109,8 @@ def simulate(
         run=run.settings(),
         schemes=tuple(name.strip() for name in schemes.split(",")),
         seeds=parse_seeds(seeds),
+        churn=churn.settings(),
+        policy=churn.policy,
         target=target,
     )
     experiment = _with_progress(settings, run.processes, console)

@@ -9,6 +9,9 @@ from typing import Any
 import joblib
 
 from fedl_sim.cache import cached_data_set, cached_engine, cached_realisation
+from fedl_sim.churn.churn import Churn
+from fedl_sim.churn.churned_loop import run_churned
+from fedl_sim.churn.policies import DEFAULT_POLICY, policy_for
 from fedl_sim.engines.factory import default_model
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.loop import RunSettings, run_scheme
@@ -41,6 +44,8 @@ class ExperimentSettings:
         run: how many devices train, how, and for how long.
         schemes: names, see `sampler.schemes.find_scheme`.
         seeds: one realisation each.
+        churn: what goes wrong; None is the paper's setting, in which nothing does.
+        policy: who trains after a device was lost, see `fedl_sim.churn.policies`.
         target: accuracy; summaries say what it takes to reach it.
     """
 
@@ -51,6 +56,8 @@ class ExperimentSettings:
     run: RunSettings = field(default_factory=RunSettings)
     schemes: tuple[str, ...] = field(default_factory=scheme_names)
     seeds: tuple[int, ...] = (0,)
+    churn: Churn | None = None
+    policy: str = DEFAULT_POLICY
     target: float = 0.85
 
     def __post_init__(self) -> None:
@@ -59,7 +66,9 @@ class ExperimentSettings:
         if len(set(self.schemes)) != len(self.schemes) or len(set(self.seeds)) != len(self.seeds):
             raise InvalidSettingError("a scheme or a seed is named twice")
         for name in self.schemes:
-            find_scheme(name)
+            sampler = find_scheme(name).sampler
+            if self.churn is not None:
+                policy_for(self.policy, sampler)
 
     @property
     def model_name(self) -> str:
@@ -154,13 +163,10 @@ def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = 
         if progress is not None and record.aggregation > 0:
             progress(job, 1)
 
-    return run_scheme(
-        find_scheme(job.scheme),
-        realisation,
-        data,
-        cached_engine(settings.engine, settings.model_name, data),
-        settings.run,
-        seed=job.seed,
-        draw=job.draw,
-        on_aggregation=tell,
+    engine = cached_engine(settings.engine, settings.model_name, data)
+    run = (find_scheme(job.scheme), realisation, data, engine, settings.run)
+    if settings.churn is None:
+        return run_scheme(*run, seed=job.seed, draw=job.draw, on_aggregation=tell)
+    return run_churned(
+        *run, churn=settings.churn, policy=settings.policy, seed=job.seed, draw=job.draw, on_aggregation=tell
     )

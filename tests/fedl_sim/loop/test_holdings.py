@@ -101,3 +101,50 @@ def test_sending_once_repeats_nothing_and_survives_a_checkpoint() -> None:
         # Another receiver gets the same order from its beginning.
         assert one.move([Transfer(5, 1, 1.0)], [1.0], seed=0, scheme="s", step=3).sent == size
     np.testing.assert_array_equal(held.data(0), later.data(0))
+
+
+@pytest.mark.parametrize("send_once", [False, True])
+def test_what_is_lost_on_the_way_does_not_arrive(*, send_once: bool) -> None:
+    generator = np.random.default_rng(0)
+    partition = partition_by_labels(DIGITS, 4, generator, mean_datapoints=400)
+    held = Holdings(DIGITS, partition, [0], radius=0.0, send_once=send_once)
+    size, new = int(partition.sizes[2]), int((~held.covered(2, 0)).sum())
+    half = held.move([Transfer(2, 0, 1.0)], [2.0], seed=0, scheme="s", step=1, loss=0.5)
+    assert (half.sent, half.transmit_cost) == (size, 2.0 * size)
+    (share,) = half.delivered
+    assert share == pytest.approx(0.5, abs=0.15)
+    assert half.useful == pytest.approx(new * share, abs=0.15 * size)
+    rest = held.move([Transfer(2, 0, 1.0)], [2.0], seed=0, scheme="s", step=2)
+    # The sender knows what did not arrive: if it sends once, it sends that and no more.
+    assert rest.sent == (size - round(share * size) if send_once else size)
+    assert rest.useful == new - half.useful
+    assert rest.delivered == (1.0,)
+
+
+def test_a_lost_device_has_nothing_that_it_received() -> None:
+    partition = partition_by_labels(DIGITS, 12, np.random.default_rng(0), mean_datapoints=80)
+    held = Holdings(DIGITS, partition, [0, 1], radius=0.0, send_once=True)
+    first = held.move([Transfer(5, 0, 1.0), Transfer(5, 1, 1.0)], [1.0, 1.0], seed=0, scheme="s", step=1)
+    before = held.data(1)
+    held.drop(0)
+    assert held.devices == [1]
+    held.admit(0)
+    held.admit(1)
+    np.testing.assert_array_equal(held.data(0), partition.of(0))
+    np.testing.assert_array_equal(held.data(1), before)
+    again = held.move([Transfer(5, 0, 1.0), Transfer(5, 1, 1.0)], [1.0, 1.0], seed=0, scheme="s", step=2)
+    assert again.per_transfer == (first.per_transfer[0], 0)
+
+
+def test_devices_replace_their_own_data_and_keep_what_they_received() -> None:
+    old = Partition.from_lists([np.arange(5), np.arange(20, 30)])
+    new = Partition.from_lists([np.arange(100, 105), np.array([200, 201, *range(22, 30)])])
+    held = Holdings(DIGITS, old, [0], radius=0.0)
+    held.move([Transfer(1, 0, 1.0)], [1.0], seed=0, scheme="s", step=1)
+    received = held.data(0)[5:]
+    held.renew(new)
+    np.testing.assert_array_equal(held.data(0), np.concatenate([np.arange(100, 105), received]))
+    # What the sender has anew, it can send; the rest was sent before.
+    assert held.covered(1, 0).tolist() == [False, False] + [True] * 8
+    held.move([Transfer(1, 0, 1.0)], [1.0], seed=0, scheme="s", step=2)
+    np.testing.assert_array_equal(held.data(0)[-2:], [200, 201])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fedl_sim.churn.churn import Churn
 from fedl_sim.errors import SimulationError
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.realisation import RealisationSettings
@@ -37,8 +38,14 @@ def test_a_key_follows_from_what_decides_the_result_alone() -> None:
         replace(SMALL, data_set="mnist"),
         replace(SMALL, run=replace(SMALL.run, aggregations=2)),
         replace(SMALL, realisation=replace(SMALL.realisation, budget="tight")),
+        replace(SMALL, churn=Churn()),
+        replace(SMALL, churn=Churn(loss=0.1)),
+        replace(SMALL, churn=Churn(loss=0.1), policy="fixed"),
     ]
     assert len({cell.key for cell in (SMALL, *others)}) == 1 + len(others)
+    # Without churn the policy has nothing to decide, and cells have the names that they had before there was churn.
+    assert replace(SMALL, policy="fixed").key == SMALL.key
+    assert not {"churn", "policy"} & set(SMALL.settings)
 
 
 def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,6 +96,16 @@ def test_finished_cells_are_read_back_and_not_run_again(tmp_path: Path) -> None:
     folder.make(cells, processes=2)
     assert [cell for cell in cells if folder.file(cell).stat().st_mtime_ns != stamps[cell]] == [cells[0]]
     assert folder.load(cells)[cells[0]] == run_cell(cells[0])
+
+
+def test_a_cell_under_churn_is_read_back_with_its_periods(tmp_path: Path) -> None:
+    cell = replace(SMALL, churn=Churn(loss=0.5), policy="patch", run=replace(SMALL.run, aggregations=3))
+    folder = CellFolder(tmp_path)
+    folder.make([cell])
+    read = folder.load([cell])[cell]
+    assert read == run_cell(cell)
+    assert len(read.periods) == 3
+    assert any(period.lost for period in read.periods)
 
 
 def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:

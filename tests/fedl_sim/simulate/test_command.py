@@ -104,3 +104,40 @@ def test_a_file_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
 def test_version_and_help() -> None:
     assert fedsift("--version").stdout.startswith("fedsift ")
     assert "simulate" in fedsift("--help").stdout
+
+
+def test_simulate_plays_churn_of_chance_or_of_a_trace(tmp_path: Path) -> None:
+    output, trace = tmp_path / "result.json", tmp_path / "trace.csv"
+    chance = ["--loss", "0.5", "--absence", "1", "--straggling", "0.2", "--lost-transfers", "0.1", "--drift", "0.1"]
+    done = fedsift("simulate", *SMALL, "--schemes", "ours-offload,all", *chance, "--policy", "patch", "-o", str(output))
+    assert done.exit_code == 0, done.output
+    document = json.loads(output.read_text(encoding="utf-8"))
+    assert document["settings"]["churn"]["loss"] == 0.5
+    assert document["settings"]["policy"] == "patch"
+    assert [len(run["periods"]) for run in document["runs"]] == [2, 2]
+
+    trace.write_text("device,period,state\n" + "".join(f"{device},1,down\n" for device in range(20)))
+    done = fedsift("simulate", *SMALL, "--schemes", "ours", "--trace", str(trace), "-o", str(output))
+    assert done.exit_code == 0, done.output
+    (run,) = json.loads(output.read_text(encoding="utf-8"))["runs"]
+    assert [len(period["arrived"]) for period in run["periods"]] == [3, 0]
+
+    done = fedsift("simulate", *SMALL, "--schemes", "ours", "-o", str(output))
+    assert done.exit_code == 0, done.output
+    document = json.loads(output.read_text(encoding="utf-8"))
+    assert document["settings"]["churn"] is None
+    assert document["runs"][0]["periods"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--loss", "1.5"], "loss must lie in"),
+        (["--loss", "0.1", "--policy", "pray"], "unknown policy 'pray'"),
+        (["--trace", "nowhere.csv"], "nowhere.csv cannot be read"),
+    ],
+)
+def test_churn_that_makes_no_sense_is_refused(options: list[str], reason: str) -> None:
+    done = fedsift("simulate", *SMALL, "--schemes", "ours", *options)
+    assert done.exit_code == 1
+    assert reason in " ".join(done.stderr.split())

@@ -13,6 +13,7 @@ from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.registry import STUDIES
 from fedl_sim.reproduce.report_files import write_report
 from fedl_sim.reproduce.studies.convergence import PAPER_TABLE, convergence_study
+from fedl_sim.reproduce.studies.healing import churn_study
 from fedl_sim.reproduce.studies.resources import resources_study
 from fedl_sim.reproduce.study import Scope
 from fedl_sim.reproduce.tables import Table
@@ -100,6 +101,33 @@ def test_the_sampling_study_reports_every_condition(*, quick: bool) -> None:
         "similarity from",
         "label counts",
     }
+
+
+def test_healing_is_compared_network_by_network() -> None:
+    study = churn_study(TEMPLATE, Scope((0, 1, 2)))
+    assert {cell.churn.loss for cell in study.cells if cell.churn is not None} == {0.0, 0.05, 0.1, 0.2}
+    # Networks differ by far more than policies do, and healing is always a little better.
+    results = {
+        cell: made_run(0.1, 0.2 * cell.seed + (0.52 if cell.policy == "heal" else 0.5), seed=cell.seed)
+        for cell in study.cells
+    }
+    table, runs = study.report(results).tables
+    rows = {(row["condition"], row["policy"]): row for row in table.rows}
+    assert rows["no loss", "any"]["final accuracy"] == "0.720 ± 0.200"
+    assert rows["20% loss", "fixed set"]["healing's gain"] == "+0.020 [+0.020, +0.020]"
+    # Seed 0 misses its target of 0.95 × 0.52 by none; all are reached with the first aggregation.
+    assert rows["20% loss", "fixed set"]["aggregations to target"] == "1.0"
+    assert rows["20% loss", "healing"]["healing's gain"] is None
+    assert len(runs.rows) == len(study.cells) == len(table.rows) * 3
+
+
+def test_a_target_that_is_missed_counts_as_one_aggregation_more() -> None:
+    study = churn_study(TEMPLATE, Scope((0, 1), quick=True))
+    results = {cell: made_run(0.1, 0.6, 0.9 if cell.policy == "heal" else 0.8) for cell in study.cells}
+    rows = {row["policy"]: row for row in study.report(results).tables[0].rows if row["condition"] == "20% loss"}
+    assert (rows["healing"]["aggregations to target"], rows["healing"]["reached"]) == ("2.0", "100%")
+    assert (rows["fixed set"]["aggregations to target"], rows["fixed set"]["reached"]) == ("3.0", "0%")
+    assert rows["fixed set"]["healing's difference"] == "-1.000 [-1.000, -1.000]"
 
 
 @pytest.mark.parametrize("name", sorted(STUDIES))
