@@ -6,8 +6,10 @@ service, with 1 and with 32 clients on loopback. `overhead_ratio` is the service
 the bare time. `scaling` has the throughput of 8 clients over that of one, the median of several rounds, with the
 server's processor time for a request and the cores that it used in both: where 8 clients do not bring it to use all
 cores, others had them. `front` has the throughput behind our limits on connections over that behind uvicorn's own
-protocol, for one process each. `ready_s` is from process start to a ready `/readyz`, `rest_mb` the memory of all
-processes then, `rss_mb` the same at the end; what processes share counts once. The last line is one JSON object.
+protocol, for one process each. `patches` has what it takes to patch a stored network of 10⁵ devices and to plan for it
+again, beside sending it anew (`benchmarks.service_patches`). `ready_s` is from process start to a ready `/readyz`,
+`rest_mb` the memory of all processes then, `rss_mb` the same at the end; what processes share counts once. The last
+line is one JSON object.
 
 Limits: clients and server share the machine's cores; random networks of `solver.instances` (link probability 0.1,
 similarities and costs with four decimals, as a caller would send them); links in and out.
@@ -29,6 +31,7 @@ from app.settings import Settings
 from app.wire.arrays import read_model
 from benchmarks.http_load import Load, closed_loop, exchange, message, percentile
 from benchmarks.machine import describe
+from benchmarks.service_patches import MEMORY, patch_figures
 from benchmarks.service_process import ServerProcess, empty_server, fedsift_server, plain_server
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS
@@ -56,13 +59,16 @@ def main() -> int:
         resident = server.resident_mebibytes()
     with fedsift_server(processes="1") as ours, plain_server() as plain:
         front = [_front(ours, plain, name, request, 400 // share) for name, request in _front_requests()]
+    with fedsift_server(memory_budget=MEMORY) as storing:
+        patches = patch_figures(storing, 1 if share > 1 else ROUNDS)
     _print_table(cases)
-    for row in (*scaling, *front):
+    for row in (*scaling, *front, *patches):
         print(", ".join(f"{name} {value}" for name, value in row.items()))
     report = {
         "cases": cases,
         "scaling": scaling,
         "front": front,
+        "patches": patches,
         "ready_s": round(server.ready_seconds, 2),
         "rest_mb": rest,
         "rss_mb": resident,
