@@ -1,12 +1,11 @@
 """What a run needs of its request from now on, as bytes: the parameters, the network in force, and announced changes.
 
-The cost of an aggregation thus does not grow with the run's history. Arrays are kept as .npz without pickles, and
-packed by zlib.
+The cost of an aggregation thus does not grow with the run's history. Arrays are kept as .npz without pickles, and not
+compressed: that would take longer than planning.
 """
 
 import io
 import json
-import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,11 +79,12 @@ def packed(kept: Kept) -> bytes:
     arrays["told"] = np.frombuffer(json.dumps(told).encode(), np.uint8)
     body = io.BytesIO()
     np.savez(body, allow_pickle=False, **arrays)
-    return zlib.compress(body.getvalue(), 1)
+    return body.getvalue()
 
 
 def _links(prefix: str, links: Links) -> Arrays:
-    return {f"{prefix}.{name}": getattr(links, name) for name in LINK_COLUMNS}
+    ends = {f"{prefix}.{name}": getattr(links, name).astype(np.int32) for name in LINK_COLUMNS[:2]}
+    return ends | {f"{prefix}.{name}": getattr(links, name) for name in LINK_COLUMNS[2:]}
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,8 @@ class _Unpacked:
 
 def conditions_of(body: bytes, settings: Settings) -> Kept:
     """What `packed` made, as it was."""
-    text = zlib.decompress(body)
-    charge(2 * len(text), "the network of a run")
-    with np.load(io.BytesIO(text), allow_pickle=False) as file:
+    charge(2 * len(body), "the network of a run")
+    with np.load(io.BytesIO(body), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     told = json.loads(arrays.pop("told").tobytes())
     found = _Unpacked(arrays, told)
