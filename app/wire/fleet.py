@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import FailFast, Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
-from app.http.problems import InvalidRequestError
+from app.http.problems import ERROR_LIMIT, InvalidRequestError
 from app.wire.base import LARGEST, SMALLEST, AnswerModel, Optional, RequestModel
 from app.wire.budget import charge
 from app.wire.estimate import label_matrix
 from app.wire.fleet_tables import DeviceTable, FleetDevice, FleetLink, LinkTable
 from app.wire.ids import DeviceIds
 from app.wire.network import LabelNoise, charge_network
+from app.wire.problem import ErrorItem
 from sampler.derived_similarity import derive_similarity, fit_match_rates
 from sampler.histograms import class_counts
 from solver import Devices, Fleet, InvalidInputError, Network
@@ -256,9 +257,13 @@ def _left_out(fleet: Fleet) -> LinksLeftOut:
 
 
 def _refuse(bad: NDArray[np.bool_], pointer: str, rule: str) -> None:
-    """Refuse the first that is bad; its number goes where `*` stands."""
-    if bad.any():
-        raise InvalidRequestError.at(pointer.replace("*", str(int(np.argmax(bad)))), rule)
+    """Refuse those that are bad; their numbers go where `*` stands."""
+    places = np.flatnonzero(bad)
+    if places.size:
+        told = [
+            ErrorItem(pointer=pointer.replace("*", str(place)), detail=rule) for place in places[:ERROR_LIMIT].tolist()
+        ]
+        raise InvalidRequestError(told, count=int(places.size))
 
 
 @contextmanager

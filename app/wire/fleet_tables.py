@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import FailFast, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails
 
 from app.wire.base import LARGEST, Optional, RequestModel
@@ -28,7 +28,7 @@ _Joules = Annotated[float, Field(ge=0, le=1e6)]
 
 
 class RowError(Exception):
-    """A row is not valid; the cause points to it in a request."""
+    """Rows are not valid; the cause points to those of the first piece that has any."""
 
     def __init__(self, cause: ValidationError) -> None:
         super().__init__(str(cause))
@@ -212,8 +212,8 @@ class LinkTable:
         ]
 
 
-_DEVICES: TypeAdapter[list[FleetDevice]] = TypeAdapter(Annotated[list[FleetDevice], FailFast()])
-_LINKS: TypeAdapter[list[FleetLink]] = TypeAdapter(Annotated[list[FleetLink], FailFast()])
+_DEVICES: TypeAdapter[list[FleetDevice]] = TypeAdapter(list[FleetDevice])
+_LINKS: TypeAdapter[list[FleetLink]] = TypeAdapter(list[FleetLink])
 
 
 def _pieces(adapter: TypeAdapter[list[T]], table: str, rows: Iterable[Any]) -> Iterator[list[T]]:

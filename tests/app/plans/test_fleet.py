@@ -166,10 +166,16 @@ def test_exactly_one_of_network_and_fleet_is_given(client: httpx.Client) -> None
     columns = ("data", "processing_capacity", "processing_cost", "receive_capacity", "transmit_budget")
     links: dict[str, list[float]] = {name: [] for name in ("source", "target", "similarity", "transmit_cost")}
     network = {"devices": {name: [1.0] for name in columns}, "topology": {"kind": "links", **links}}
-    assert refused(client, ask(network=network)) == ("/fleet", "give `network` or `fleet`, not both")
+    assert refused(client, ask(network=network)) == (
+        "/fleet",
+        "`network` is given too: give one of `network`, `fleet` and `network_id`",
+    )
     neither = {"sample_size": 1, "horizon": 1}
     for path in ("/v1/plans", "/v1/runs"):
-        assert refused(client, neither, path) == ("/network", "is missing: give `network` or `fleet`")
+        assert refused(client, neither, path) == (
+            "/network",
+            "is missing: give one of `network`, `fleet` and `network_id`",
+        )
     for devices, pointer, detail in (
         ({"id": ["a", "b"]}, "/network/devices/id", "must have 1 entries, has 2"),
         ({"id": [""]}, "/network/devices/id/0", "String should have at least 1 character"),
@@ -217,6 +223,22 @@ def test_similarity_that_is_left_out_is_derived_from_label_counts(client: httpx.
     assert plain == {"measured": 66, "derived": 0, "assumed": 66, "assumed_value": mean}
     noisy = answered(client, ask(fleet={**fleet, "label_noise": {"epsilon": 1.0}}, dry_run=True))
     assert noisy["fleet"]["similarity"]["derived"] == 66
+
+
+def test_all_faults_of_a_fleet_are_told_at_once(client: httpx.Client) -> None:
+    fleet = copy.deepcopy(FLEET)
+    fleet["devices"][0]["load"] = 2
+    fleet["devices"][3]["datapoints"] = -1
+    fleet["devices"][3]["speed"] = 1
+    told = client.post("/v1/plans", json=ask(fleet=fleet)).json()["errors"]
+    places = ["/fleet/devices/0/load", "/fleet/devices/3/datapoints", "/fleet/devices/3/speed"]
+    assert [error["pointer"] for error in told] == places
+    fleet = copy.deepcopy(FLEET)
+    for link in fleet["links"]:
+        link["to"] = "nowhere"
+    problem = client.post("/v1/plans", json=ask(fleet=fleet)).json()
+    assert [error["pointer"] for error in problem["errors"]] == [f"/fleet/links/{i}/to" for i in range(5)]
+    assert problem["detail"] == "5 rules are broken"
 
 
 def test_a_fleet_that_tells_joules_gets_the_energy_of_its_plan(client: httpx.Client) -> None:
