@@ -30,3 +30,19 @@ def test_periods_follow_on(client: httpx.Client) -> None:
     missing = client.get(f"{place}/aggregations/3/orders")
     assert (missing.status_code, missing.json()["detail"]) == (404, "this aggregation has not been answered")
     assert client.get(f"/v1/runs/run_{'0' * 32}/aggregations/0/orders").status_code == 404
+
+
+def test_orders_go_on_from_what_arrived(client: httpx.Client) -> None:
+    request = random_request(3, 25, budgets="loose", horizon=4, aggregation_period=2, orders=True)
+    answer = client.post("/v1/runs", json=request)
+    first = answer.json()
+    # The pair whose next order begins latest if all of it arrives.
+    sends = [(order["device"], send["to"], send["count"]) for order in first["orders"] for send in order["sends"]]
+    source, target, _ = max(sends, key=lambda one: one[2])
+    fewer = {"source": [source], "target": [target], "datapoints": [7]}
+    report = {"aggregation": 1, "gradient_norm": 1.0, "delivered": fewer}
+    period = client.post(f"{answer.headers['location']}/aggregations", json=report)
+    assert period.status_code == 200, period.text
+    (order,) = (one for one in period.json()["orders"] if one["device"] == source)
+    again = [send for send in order["sends"] if send["to"] == target]
+    assert again[0]["first"] == 7
