@@ -160,13 +160,9 @@ class Planner:
         columns = (step.source.tolist(), step.target.tolist(), step.fraction.tolist())
         whole = [None] * step.source.size if counts is None else counts.tolist()
         transfers = tuple(map(Transfer, *columns, whole))
-        useful = step.useful
-        if counts is not None:
-            share = np.divide(useful, step.datapoints, out=np.zeros(useful.size), where=step.datapoints > 0)
-            useful = share * counts
         cost = self._cost_at(step.step)
         costs = tuple(cost[transfer.source, transfer.target] for transfer in transfers)
-        return PlannedStep(step.step, transfers, costs, float(useful.sum()))
+        return PlannedStep(step.step, transfers, costs, float(step.useful.sum()))
 
     def _cost_at(self, step: int) -> dict[tuple[int, int], float]:
         """Return ψ of every link that exists at a step."""

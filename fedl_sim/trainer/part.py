@@ -69,7 +69,7 @@ def _planner(plan: GivenPlan, schedule: Schedule, period: int) -> ScriptedPlanne
     if plan.transfer == "send_once":
         given = [_Columns.of(step) for step in plan.steps]
         counts = whole_datapoints(schedule, start(schedule, plan.sampled), given)
-        steps = [_ordered(step, count.tolist(), schedule) for step, count in zip(steps, counts, strict=True)]
+        steps = [_ordered(step, count.tolist()) for step, count in zip(steps, counts, strict=True)]
     return ScriptedPlanner(steps, period, relative_gap=plan.relative_gap, transfer=plan.transfer)
 
 
@@ -100,16 +100,10 @@ def _planned(step: GivenStep, schedule: Schedule, place: str) -> PlannedStep:
     return PlannedStep(step.step, transfers, costs, step.useful)
 
 
-def _ordered(step: PlannedStep, counts: list[int], schedule: Schedule) -> PlannedStep:
-    """The step with the whole datapoints of its orders, and what is useful of them."""
-    links = schedule.at(step.step).links
-    ends = zip(links.source.tolist(), links.target.tolist(), strict=True)
-    similarity = dict(zip(ends, links.similarity.tolist(), strict=True))
-    transfers = tuple(replace(one, count=count) for one, count in zip(step.transfers, counts, strict=True))
-    useful = sum(
-        count * (1.0 - similarity[one.source, one.target]) for one, count in zip(transfers, counts, strict=True)
-    )
-    return replace(step, transfers=transfers, predicted_useful=float(useful))
+def _ordered(step: PlannedStep, counts: list[int]) -> PlannedStep:
+    """The step with the whole datapoints of its orders."""
+    transfers = (replace(one, count=count) for one, count in zip(step.transfers, counts, strict=True))
+    return replace(step, transfers=tuple(transfers))
 
 
 def _refuse_download(address: str, _: Path) -> bytes:

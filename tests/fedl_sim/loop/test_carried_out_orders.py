@@ -13,7 +13,7 @@ from fedl_sim.loop.planner import PlannedStep
 from fedl_sim.randomness import stream
 from fedl_sim.trainer.part import open_part
 from solver import plan_offloading, start
-from solver.network import DEVICE_COLUMNS, Network
+from solver.network import DEVICE_COLUMNS
 from solver.orders import make_orders
 from tests.support.networks import random_devices
 from tests.support.parts import make_part
@@ -90,10 +90,4 @@ def test_a_given_plan_is_carried_out_by_the_orders_that_the_service_tells() -> N
     counts = {(s.step, t.source, t.target): t.count for s in carried_out(loop) for t in s.transfers if t.count}
     columns = (orders.step.tolist(), orders.source.tolist(), orders.target.tolist())
     assert counts == dict(zip(zip(*columns, strict=True), orders.count.tolist(), strict=True))
-    assert loop.totals.predicted == pytest.approx(_useful(NETWORK, counts))
-
-
-def _useful(network: Network, counts: dict[tuple[int, int, int], int]) -> float:
-    columns = (getattr(network.links, name).tolist() for name in ("source", "target", "similarity"))
-    fresh = {(k, i): 1.0 - same for k, i, same in zip(*columns, strict=True)}
-    return float(sum(count * fresh[k, i] for (_, k, i), count in counts.items()))
+    assert loop.totals.predicted == pytest.approx(sum(float(step.useful.sum()) for step in plan.steps))
