@@ -102,7 +102,7 @@ bench-sampler: $(VENV)/.dev ## Compare the samplers: quality of the chosen sets,
 # Flower pins its own web framework, so it has an environment of its own. Without it its numbers are null.
 build/flower/.ready:
 	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
-	  scikit-learn==1.9.1 \
+	  scikit-learn==1.9.1 -e clients/python \
 	  && touch $@
 
 # The last line of a benchmark is one JSON object; that of the percentiles has the sets that a test repeats.

@@ -5,7 +5,7 @@ GENERATORS := build/generators
 CLIENTS := build/clients
 JAVA_CLASSES := build/clients-java-classes
 
-.PHONY: clients client-python client-typescript client-java client-go test-clients test-flower
+.PHONY: clients client-python client-typescript client-java client-go test-clients test-flare test-flower
 
 $(GENERATORS)/.ready: deploy/clients/requirements.txt
 	$(PYTHON) -m venv $(GENERATORS)
@@ -35,3 +35,12 @@ test-clients: $(VENV)/.dev clients ## Generate the clients, check their types, a
 
 test-flower: $(VENV)/.dev build/flower/.ready ## Train with Flower on the nodes that fedsift samples
 	FEDSIFT_TEST_FLOWER=$(CURDIR)/build/flower/bin/python $(BIN)/python -m pytest $(PYTEST_ARGS) -m flower tests/examples
+
+# FLARE pins its own web framework too.
+build/flare/.ready:
+	$(PYTHON) -m venv build/flare
+	build/flare/bin/python -m pip install -q nvflare==2.9.0 scikit-learn==1.9.1 -e clients/python
+	@touch $@
+
+test-flare: $(VENV)/.dev build/flare/.ready ## Train with NVIDIA FLARE on the sites that fedsift samples
+	FEDSIFT_TEST_FLARE=$(CURDIR)/build/flare/bin/python $(BIN)/python -m pytest $(PYTEST_ARGS) -m flare tests/examples

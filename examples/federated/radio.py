@@ -1,0 +1,69 @@
+"""Radio links between devices, as folders: who sends puts a file into the folder of who receives."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from digits import Points, holding
+
+from fedsift_client import Courier, Inbox, Order
+
+
+class Radio:
+    """The mail of all devices of one experiment, and the device that dies in it."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        self.seed = seed
+
+    def send(self, order: Order) -> dict[int, int]:
+        """Carry out a device's order: what the courier hands out goes to the receivers, and is noted as sent."""
+        pixels, labels = holding(order.device, self.seed)
+        journal = self.folder / f"sent-{order.device}.jsonl"
+        courier = Courier(len(labels), seed=f"{self.seed}-{order.device}", journal=journal)
+        for parcel in courier.parcels(order):
+            to, first, chosen = parcel.shipment.to, parcel.shipment.first, parcel.datapoints
+            place = self.folder / f"to-{to}"
+            place.mkdir(exist_ok=True)
+            np.savez(place / f"from-{order.device}-{first}.npz", pixels=pixels[chosen], labels=labels[chosen])
+            courier.sent(parcel)
+        arrived: dict[int, int] = {}
+        for one in order.sends:
+            arrived[one.to] = arrived.get(one.to, 0) + one.count
+        return arrived
+
+    def points(self, device: int) -> Points:
+        """What a device holds and was sent, without what it had already."""
+        pixels, labels = holding(device, self.seed)
+        inbox = Inbox(pixels, labels)
+        kept = [(pixels, labels)]
+        for file in sorted((self.folder / f"to-{device}").glob("*.npz")):
+            with np.load(file) as mail:
+                new = inbox.take(mail["pixels"], mail["labels"])
+                kept.append((mail["pixels"][new], mail["labels"][new]))
+        return np.concatenate([one for one, _ in kept]), np.concatenate([other for _, other in kept])
+
+    def moved(self) -> int:
+        """How many datapoints lie in the folders of receivers."""
+        total = 0
+        for file in self.folder.glob("to-*/*.npz"):
+            with np.load(file) as mail:
+                total += len(mail["labels"])
+        return total
+
+    def dies(self, device: int, *, now: bool) -> bool:
+        """Whether this device is the dead one. The first that is asked when it is time (`now`) dies."""
+        grave = self.folder / "dead"
+        if now:
+            try:
+                with os.fdopen(os.open(grave, os.O_CREAT | os.O_EXCL | os.O_WRONLY), "w") as file:
+                    file.write(str(device))
+            except FileExistsError:
+                pass
+        return self.dead() == device
+
+    def dead(self) -> int | None:
+        """Who has died."""
+        grave = self.folder / "dead"
+        text = grave.read_text() if grave.exists() else ""
+        return int(text) if text else None
