@@ -30,7 +30,6 @@ from app.store.paging import Page
 from app.wire.arrays import read_model, read_plainly
 from app.wire.base import given
 from app.wire.budget import charge
-from app.wire.estimate import fleet, transfers
 from app.wire.fleet import Translated
 from app.wire.ids import DeviceIds
 
@@ -187,11 +186,10 @@ def get_network(service: Service, owner: str, network_id: str, version: int, sum
     if summary:
         return _told(service, record)
     with service.memory.account():
-        charge(fleet(record.n_devices, record.n_links, 0), f"a network of {record.n_devices} devices")
-        charge(transfers(2 * record.n_devices + record.n_links), f"an answer of {record.n_devices} devices")
         stored = load(service, network_id, record.version)
         if stored is None:
             raise _not_found()
+        charge(stored.shown_size, f"an answer of {record.n_devices} devices and {record.n_links} links")
         content: dict[str, Any] = {stored.kind: stored.content()}
         whole = WholeNetworkOut.model_construct(**told(record), **content)
         return Response(encoded(service, whole), media_type=JSON)

@@ -10,6 +10,7 @@ from app.networks.patch import PatchIn
 from app.networks.snapshot import pack_fleet, pack_network, unpack
 from app.wire.budget import charge
 from app.wire.estimate import network as network_memory
+from app.wire.estimate import shown_network
 from app.wire.fleet import FleetIn, Translated
 from app.wire.ids import DeviceIds
 from app.wire.pointers import located
@@ -37,6 +38,14 @@ class StoredNetwork:
     def size(self) -> int:
         """Bytes of memory."""
         return _size(self.given)
+
+    @property
+    def shown_size(self) -> int:
+        """Bytes of memory that an answer with all of it takes."""
+        (devices, links), counts = self.counts, self.given.network.devices.label_counts
+        labels = 0 if counts is None else counts.size
+        named = 0 if self.given.ids is None else devices
+        return shown_network(named, len(DEVICE_COLUMNS) * devices + len(LINK_COLUMNS) * links + labels)
 
     def patched(self, patch: PatchIn) -> "StoredNetwork":
         """The network with these changes.
@@ -99,6 +108,13 @@ class StoredFleet:
         tables = sum(column.nbytes for column in (*devices.numbers.values(), *links.numbers.values()))
         labels = 3 * devices.label_count.nbytes
         return _size(self.given) + tables + labels + 11 * len(devices) + 16 * len(links)
+
+    @property
+    def shown_size(self) -> int:
+        """Bytes of memory that an answer with all of it takes."""
+        devices, links = self.fleet.devices, self.fleet.links
+        numbers = len(devices.numbers) * len(devices) + len(links.numbers) * len(links)
+        return shown_network(len(devices) + len(links), numbers + 2 * devices.label_count.size)
 
     def patched(self, patch: PatchIn) -> "StoredFleet":
         """The fleet with these changes; `check` says whether they make sense together.

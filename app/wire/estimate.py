@@ -22,6 +22,7 @@ __all__ = [
     "ordering",
     "orders",
     "sampling",
+    "shown_network",
     "steps",
     "training_network",
     "transfers",
@@ -77,6 +78,9 @@ _STEP = 5000
 _SEND = 400
 _ORDERED_PAIR = 100
 _CELL = 60
+# Likewise for a stored network, whose rows are dictionaries if it is a fleet, with an id or two (measured: 58 a number of a network,
+# half the estimate for a fleet).
+_SHOWN, _ROW = 80, 400
 # The directory of an archive: zipfile's record of an entry (calculated).
 _ENTRY = 2000
 # A network as the trainer reads it is made of objects and of JSON, twice (calculated).
@@ -199,6 +203,11 @@ def ordering(n_pairs: int) -> int:
 def orders(count: int) -> int:
     """So many sends of orders in an answer."""
     return _SEND * count
+
+
+def shown_network(n_rows: int, n_numbers: int) -> int:
+    """A stored network in an answer: rows of devices and links, and the numbers in them or in columns."""
+    return _ROW * n_rows + _SHOWN * n_numbers
 
 
 def dense_matrices(n_devices: int, count: int) -> int:
