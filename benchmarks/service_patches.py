@@ -1,4 +1,6 @@
-"""A stored network that is patched and planned for again, beside the same network sent anew; for `make bench-service`.
+"""A stored network that is patched and planned for again, beside the same network sent anew.
+
+`make bench-service` has these figures in its last line; `python -m benchmarks.service_patches` measures them alone.
 
 100 links of a network of 10⁵ devices get other values. `anew` sends the changed network whole, as JSON; `patched` sends
 a patch and a plan's request by id. Both are one client's, in turn, and must give the same plan. The time to sample,
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.http_load import exchange
-from benchmarks.service_process import ServerProcess
+from benchmarks.service_process import ServerProcess, fedsift_server
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
@@ -138,3 +140,9 @@ class _Fleet(_Network):
     def _row(self, number: int) -> dict[str, Any]:
         ends = {"from": f"d{self.source[number]}", "to": f"d{self.target[number]}"}
         return {**ends, "mbps": float(self.value[number])}
+
+
+if __name__ == "__main__":
+    with fedsift_server(memory_budget=MEMORY) as made:
+        for figures in patch_figures(made, rounds=5):
+            print(json.dumps(figures))

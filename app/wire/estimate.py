@@ -78,8 +78,8 @@ _STEP = 5000
 _SEND = 400
 _ORDERED_PAIR = 100
 _CELL = 60
-# Likewise for a stored network, whose rows are dictionaries if it is a fleet, with an id or two (measured: 58 a number of a network,
-# half the estimate for a fleet).
+# Likewise for a stored network, whose rows are dictionaries if it is a fleet, with an id or two (measured: 58 for a
+# number of a network, and half the estimate for a fleet).
 _SHOWN, _ROW = 80, 400
 # The directory of an archive: zipfile's record of an entry (calculated).
 _ENTRY = 2000
