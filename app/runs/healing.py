@@ -252,7 +252,9 @@ def plan_next(
     if set(fresh.tolist()) == set(chosen.state.sampled.tolist()):
         other = result
     else:
-        other = solve_period(query, exchange(query.schedule, before, fresh), carried.gradient, last)
+        # Nobody carries this plan out.
+        without_orders = replace(query, orders=False)
+        other = solve_period(without_orders, exchange(query.schedule, before, fresh), carried.gradient, last)
     objective, below = other.plan.objective, other.plan.horizon_bound
     return told, None if objective is None or below is None else Fresh(fresh, objective, below)
 

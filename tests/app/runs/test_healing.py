@@ -54,6 +54,27 @@ def test_a_lost_device_is_replaced_and_the_run_goes_on(client: httpx.Client) -> 
     assert client.get(run.place).json()["lost"] == []
 
 
+def test_orders_for_a_newcomer_begin_at_the_first_datapoint(client: httpx.Client) -> None:
+    run = Run(client, random_request(1, 20, budgets="loose", horizon=20, orders=True))
+    before = begun(run.period)
+    answer = run.aggregate(lost=run.period["sampled"][:1])
+    newcomer = answer["replaced"][0]["by"]
+    after = begun(answer)
+    assert {after[pair] for pair in after if pair[1] == newcomer} == {0}
+    again = [pair for pair in after if pair in before]
+    assert again
+    assert all(after[pair] > before[pair] for pair in again)
+
+
+def begun(period: Json) -> dict[tuple[int, int], int]:
+    """Where the first range of each pair begins."""
+    found: dict[tuple[int, int], int] = {}
+    for order in period["orders"]:
+        for send in order["sends"]:
+            found.setdefault((order["device"], send["to"]), send["first"])
+    return found
+
+
 def test_a_lost_sender_sends_nothing_and_its_data_does_not_count(client: httpx.Client) -> None:
     run = Run(client, random_request(2, 12, horizon=20))
     senders = {k for step in run.period["steps"] for k in step["transfers"]["source"]}
