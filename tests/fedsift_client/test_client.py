@@ -16,6 +16,7 @@ from tests.support.server import Server, free_port, start_server
 
 REQUEST = random_request(3, 10)
 NETWORK = REQUEST["network"]
+NAMED = {**NETWORK, "devices": {**NETWORK["devices"], "id": [f"d{i}" for i in range(10)]}}
 
 
 @pytest.fixture
@@ -88,6 +89,33 @@ def test_a_run_goes_on_in_another_process(client: Client, server: Server) -> Non
     assert last.replaced == []
 
 
+def test_a_lost_device_is_replaced(client: Client) -> None:
+    run = client.start_run(NAMED, sample_size=2, horizon=4, aggregation_period=2)
+    gone, stays = run.period.sampled.tolist()
+    period = run.aggregate(0.5, lost=[f"d{gone}"])
+    assert [(one["lost"], one["lost_id"]) for one in period.replaced] == [(gone, f"d{gone}")]
+    assert stays in period.sampled.tolist()
+    again = client.start_run(NAMED, sample_size=2, horizon=4, aggregation_period=2)
+    other = next(device for device in range(10) if device not in again.period.sampled)
+    both = again.aggregate(0.5, lost=[f"d{gone}", other])  # ids and numbers may be mixed
+    assert [one["lost"] for one in both.replaced] == [gone]
+
+
+def test_orders_come_for_all_devices_or_for_one(client: Client, server: Server) -> None:
+    plan = client.plan(NAMED, sample_size=2, horizon=3, orders=True)
+    sender = plan.orders[0]
+    assert sender.id == f"d{sender.device}"
+    assert plan.order_of(sender.device) == plan.order_of(str(sender.id)) == sender
+    with server.client() as http:
+        told = http.post("/v1/plans", json={"network": NAMED, "sample_size": 2, "horizon": 3, "orders": True}).json()
+    assert [order.told() for order in plan.orders] == told["orders"]
+    run = client.start_run(NAMED, sample_size=2, horizon=3, aggregation_period=3, orders=True)
+    assert run.orders() == run.period.orders == plan.orders
+    assert run.orders(sender.device) == run.orders(str(sender.id)) == (sender,)
+    with pytest.raises(InputError, match="without orders=True"):
+        _ = client.plan(NAMED, sample_size=2, horizon=3).orders
+
+
 def test_all_of_it_with_asyncio(server: Server) -> None:
     async def loop() -> None:
         async with AsyncClient(server.url) as client:
@@ -99,8 +127,9 @@ def test_all_of_it_with_asyncio(server: Server) -> None:
             await client.delete_plan(kept.id)
             assert (await client.diagnose(NETWORK, sample_size=3, horizon=1))["feasible"]
             assert (await client.samplers())["samplers"]
-            run = await client.start_run(NETWORK, sample_size=3, horizon=2, aggregation_period=1)
-            await run.aggregate(0.5)
+            run = await client.start_run(NETWORK, sample_size=3, horizon=2, aggregation_period=1, orders=True)
+            assert await run.orders() == run.period.orders
+            await run.aggregate(0.5, lost=[int(run.period.sampled[0])])
             again = await client.run(run.id)
             assert again.is_finished
             assert (await again.earlier(0)).aggregation == 0

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from fedsift_client import Client, InputError
+from fedsift_client import Client, InputError, Plan
 from fedsift_client.inputs import described
 from solver.instances import random_network
 from solver.interchange import save_network, to_networkx
@@ -36,6 +36,10 @@ class Frame:
         return [row.get(name, np.float64("nan")) for row in self._rows]
 
 
+def sends(plan: Plan) -> list[tuple[int, ...]]:
+    return [(order.device, one.step, one.to, one.first, one.count) for order in plan.orders for one in order.sends]
+
+
 def test_the_same_network_in_every_form_gets_the_same_plan(client: Client, tmp_path: Path) -> None:
     network = random_network(np.random.default_rng(5), 12, link_probability=0.4)
     body = as_request(network)["network"]
@@ -44,9 +48,10 @@ def test_the_same_network_in_every_form_gets_the_same_plan(client: Client, tmp_p
     devices = [{"id": str(i)} | {name: column[i] for name, column in body["devices"].items()} for i in range(12)]
     ends = {name: column for name, column in body["topology"].items() if name != "kind"}
     links = [{name: ends[name][j] for name in ends} for j in range(len(ends["source"]))]
-    whole = client.plan(body, **ASKED)
+    whole = client.plan(body, **ASKED, orders=True)
     for given in (str(tmp_path / "network.npz"), tmp_path / "network.npz", graph, (Frame(devices), Frame(links))):
-        plan = client.plan(given, **ASKED)
+        plan = client.plan(given, **ASKED, orders=True)
+        assert sends(plan) == sends(whole)
         assert plan.sampled.tolist() == whole.sampled.tolist()
         assert np.array_equal(plan.matrices(), whole.matrices())
         assert plan.objective == whole.objective

@@ -94,6 +94,7 @@ class Plan:
                 columns = {name: arrays[name][part] for name in _TRANSFERS}
                 rows = {name: arrays[name][t] for name in ("sampled_data", "received")}
                 steps.append(Step(int(told["step"]), int(answer["n_devices"]), **columns, **rows, answer=told))
+            answer |= _orders(arrays)
             return cls(arrays["sampled"].astype(np.int64), arrays["scores"], tuple(steps), answer)
         except (KeyError, TypeError, ValueError, OSError, IndexError) as error:
             raise ProtocolError("the answer is not an archive with a plan") from error
@@ -190,6 +191,18 @@ class Period(Plan):
     def replaced(self) -> list[dict[str, Any]]:
         """Which lost device was replaced by which, as the service tells it: `{"lost": 7, "by": 12}`."""
         return list(self.answer.get("replaced") or [])
+
+
+def _orders(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """The orders of an archive in the form that JSON has, if it has any."""
+    if "order_source" not in arrays:
+        return {}
+    names = {"step": "order_step", "to": "order_target", "first": "order_first", "count": "order_count"}
+    columns = [arrays[name].tolist() for name in names.values()]
+    found: dict[int, list[dict[str, int]]] = {}
+    for device, *row in zip(arrays["order_source"].tolist(), *columns, strict=True):
+        found.setdefault(device, []).append(dict(zip(names, row, strict=True)))
+    return {"orders": [{"device": device, "sends": sends} for device, sends in found.items()]}
 
 
 def _step(told: Mapping[str, Any], n_devices: int) -> Step:
