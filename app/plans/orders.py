@@ -20,8 +20,8 @@ from app.wire.ids import DeviceIds
 from solver.orders import Orders
 
 __all__ = [
+    "OrderList",
     "OrderOut",
-    "OrdersOut",
     "SendOut",
     "Whose",
     "WhoseAsked",
@@ -76,7 +76,7 @@ class OrderOut(AnswerModel):
     )
 
 
-class OrdersOut(AnswerModel):
+class OrderList(AnswerModel):
     """The orders of a plan, or of a period of a run."""
 
     orders: list[OrderOut] = Field(description="By device. If one is asked for, its order is here even if it is empty.")

@@ -14,7 +14,7 @@ from app.http.security import Owner
 from app.plans import service
 from app.plans.answer import DiagnosisOut, PlanList, PlanOut
 from app.plans.binary import NPZ, answer_binary_plan
-from app.plans.orders import OrdersOut, WhoseAsked
+from app.plans.orders import OrderList, WhoseAsked
 from app.plans.request import PlanRequest
 from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
@@ -109,7 +109,7 @@ async def get_kept_plan(request: Request, owner: Owner, plan_id: PlanId) -> Resp
     "/{plan_id:plan}/orders",
     operation_id="getPlanOrders",
     summary="What devices send under a kept plan",
-    response_model=OrdersOut,
+    response_model=OrderList,
     responses=_KEPT,
 )
 async def get_orders(request: Request, owner: Owner, plan_id: PlanId, whose: WhoseAsked) -> Response:

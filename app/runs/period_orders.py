@@ -9,7 +9,7 @@ from app.http.described import NO_KEY, NO_STORE, problems
 from app.http.gate import Service, look_up
 from app.http.problems import NotFoundError
 from app.http.security import Owner
-from app.plans.orders import OrdersOut, Whose, WhoseAsked, device_orders
+from app.plans.orders import OrderList, Whose, WhoseAsked, device_orders
 from app.runs.router import Number, RunId
 from app.runs.service import find_run
 from app.runs.store import RunStore
@@ -26,7 +26,7 @@ _NO_RUN = NotFoundError("you have no run of this id")
     "/{run_id}/aggregations/{aggregation}/orders",
     operation_id="getAggregationOrders",
     summary="What devices send in a period of a run",
-    response_model=OrdersOut,
+    response_model=OrderList,
     responses=problems(NO_KEY, _NO_RUN, STRANGE, NO_STORE),
 )
 async def get_orders(request: Request, owner: Owner, run_id: RunId, aggregation: Number, whose: WhoseAsked) -> Response:

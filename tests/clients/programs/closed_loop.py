@@ -17,7 +17,7 @@ from fedsift_api.models import (
     Plan,
     PlanRequest,
     Problem,
-    Run,
+    RunNow,
     RunRequest,
     RunState,
     SamplerList,
@@ -75,7 +75,7 @@ def loop(client: AuthenticatedClient) -> None:
         assert isinstance(following, Period)
         period = following
     state = get_run.sync(period.id, client=client)
-    assert isinstance(state, Run)
+    assert isinstance(state, RunNow)
     assert (state.step, state.state) == (6, RunState.FINISHED)
     assert delete_run.sync_detailed(period.id, client=client).status_code == 204
     print("looped", period.aggregation)
