@@ -4,10 +4,12 @@ On networks of 60 devices: the true λ of every link (all of the sender's data c
 broadcast of 50 datapoints measures it, and λ derived from label counts with match rates fitted on some of the measured
 links, or with the default rate, also for label counts with noise. For each: correlation with the true λ, bias, error,
 and by how much the objective of the set that `greedy:surrogate` chooses by it lies above that of the set chosen by the
-true λ, both planned with the true λ. The last line is one JSON object.
+true λ, both planned with the true λ. With `--trained`, instead: the test accuracy of softmax regression that the set of
+the default sampler trains to, chosen and planned by each kind of λ, on that many held-out networks; senders redraw. The
+last line is one JSON object.
 
     python -m benchmarks.derived_similarity [--data digits,mnist,fashion-mnist] [--sizes 20,60,200] [--networks 3]
-        [--budget loose]
+        [--budget loose] [--trained 12]
 """
 
 import argparse
@@ -19,13 +21,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.labelled_sets import HUNDRED
 from benchmarks.machine import describe
-from fedl_sim.cache import cached_data_set
+from fedl_sim.cache import cached_data_set, cached_engine
 from fedl_sim.data.datasets import DataSet
+from fedl_sim.labels.evaluation import HELD_OUT_SEED, judge
+from fedl_sim.labels.label import realisation_of
+from fedl_sim.labels.losses import CommonNumbers, SetTrainer
 from fedl_sim.network.realisation import Realisation, RealisationSettings, realise
 from fedl_sim.network.similarity import estimate_similarity
 from fedl_sim.network.topology import Topology
 from fedl_sim.randomness import stream
+from sampler import DEFAULT_SAMPLER
 from sampler.base import SamplingProblem
 from sampler.derived_similarity import derive_similarity, fit_match_rates
 from sampler.histograms import class_counts
@@ -38,6 +45,7 @@ __all__ = ["main"]
 
 FloatArray = NDArray[np.float64]
 
+MEASURED = "as a broadcast measures it"
 DEVICES, SAMPLE_SIZE, HORIZON, RANDOM_SETS = 60, 5, 10, 10
 FITTED_ON = (0, 5, 10, 30, 100)
 EPSILONS = (1.0, 0.1)
@@ -53,7 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sizes", default="20,60,200", help="mean datapoints of a device")
     parser.add_argument("--networks", type=int, default=3, help="networks of each kind")
     parser.add_argument("--budget", default="loose", help="loose, tight or scarce")
+    parser.add_argument("--trained", type=int, default=0, help="networks to train on instead")
     options = parser.parse_args(arguments)
+    if options.trained:
+        return _train(options)
     print(describe("numpy"), f"seeds 0…{options.networks - 1}", sep=", ")
     document = []
     for name in options.data.split(","):
@@ -74,12 +85,60 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _train(options: argparse.Namespace) -> int:
+    print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + options.trained - 1}", sep=", ")
+    document = []
+    for name in options.data.split(","):
+        for size in map(int, options.sizes.split(",")):
+            if size > LARGEST.get(name, size):
+                continue
+            seeds = range(HELD_OUT_SEED, HELD_OUT_SEED + options.trained)
+            found = [_accuracies(name, size, options.budget, seed) for seed in seeds]
+            print(f"\n{name}, {size} datapoints a device, {options.budget}, {DEVICES} devices, {len(found)} networks")
+            print(f"{'similarity':32s}{'accuracy':>13s}{'less than measured':>24s}", flush=True)
+            measured = np.array([one[MEASURED] for one in found])
+            for kind in found[0]:
+                reached = np.array([one[kind] for one in found])
+                lost = judge(measured - reached)
+                print(f"{kind:32s}{reached.mean():13.3f}{lost.mean:16.3f} ± {lost.error:.3f}", flush=True)
+                row = {"accuracy": reached.mean(), "lost": lost.mean, "lost_error": lost.error}
+                told = {measure: round(float(value), 5) for measure, value in row.items()}
+                document.append({"data_set": name, "datapoints": size, "similarity": kind, **told})
+    print(json.dumps({"budget": options.budget, "trained": document}))
+    return 0
+
+
+def _accuracies(name: str, size: int, budget: str, seed: int) -> dict[str, float]:
+    """Return the test accuracy that each kind of similarity leads to on one network."""
+    family = replace(HUNDRED, n_devices=DEVICES, data_set=name, mean_datapoints=float(size), budgets=(budget,))
+    data = cached_data_set(name)
+    realisation = realisation_of(family, seed)[1]
+    network = realisation.network
+    engine = cached_engine("compiled", family.model, data)
+    trainer = SetTrainer.of(family, realisation, data, engine)
+    numbers = CommonNumbers.of(realisation, engine, family.horizon, seed, 0)
+
+    def accuracy(known: Network, sampled: NDArray[np.int64]) -> float:
+        plans = plan_sets(known, np.sort(sampled)[None], horizon=family.horizon, transfer="redraw")
+        return float(engine.evaluate(trainer.train(plans, 0, numbers)).accuracy)
+
+    kinds = {MEASURED: network.links.similarity, **_derived(network, seed), "0 for all": np.zeros(len(network.links))}
+    found = {}
+    for kind, similarity in kinds.items():
+        known = _with(network, similarity)
+        found[kind] = accuracy(known, _choice(known, DEFAULT_SAMPLER, family.horizon))
+    generator = stream(seed, "random sets")
+    drawn = [generator.choice(DEVICES, SAMPLE_SIZE, replace=False) for _ in range(RANDOM_SETS)]
+    found["random sets"] = float(np.mean([accuracy(network, one) for one in drawn]))
+    return found
+
+
 def _network(data: DataSet, size: int, budget: str, seed: int) -> dict[str, tuple[float, float, float, float]]:
     """Return the four measures for every kind of similarity on one network."""
     settings = RealisationSettings(n_devices=DEVICES, mean_datapoints=float(size), budget=budget)
     realisation = realise(settings, data, seed)
     true = _true(realisation, data, seed)
-    kinds = {"as a broadcast measures it": realisation.network.links.similarity, **_derived(realisation.network, seed)}
+    kinds = {MEASURED: realisation.network.links.similarity, **_derived(realisation.network, seed)}
     kinds["0 for all"] = np.zeros(true.size)
     network = _with(realisation.network, true)
     chosen = [_choice(_with(network, similarity)) for similarity in (true, *kinds.values())]
@@ -135,9 +194,9 @@ def _with(network: Network, similarity: FloatArray) -> Network:
     return Network(network.devices, Links(links.source, links.target, similarity, links.transmit_cost))
 
 
-def _choice(network: Network) -> NDArray[np.int64]:
-    problem = SamplingProblem.of(Schedule.of(network), SAMPLE_SIZE, horizon=HORIZON)
-    return find_sampler("greedy:surrogate")(problem, np.random.default_rng(0)).sampled
+def _choice(network: Network, sampler: str = "greedy:surrogate", horizon: int = HORIZON) -> NDArray[np.int64]:
+    problem = SamplingProblem.of(Schedule.of(network), SAMPLE_SIZE, horizon=horizon)
+    return find_sampler(sampler)(problem, np.random.default_rng(0)).sampled
 
 
 if __name__ == "__main__":

@@ -114,6 +114,28 @@ def _labels(n: int) -> Sent:
     return _plan(devices, _links(n, 5 * n), sampler="greedy:coverage")
 
 
+def _fleet(n: int) -> dict[str, Any]:
+    """Devices with ids and label counts by name, and links whose similarity is left out."""
+    links = _links(n, 5 * n)
+    row = {"datapoints": 100, "samples_per_second": 40.5, "label_counts": {"car": 60, "bus": 30, "bicycle": 10}}
+    ends = zip(links["source"].tolist(), links["target"].tolist(), strict=True)
+    return {
+        "step_seconds": 60,
+        "datapoint_bytes": 3136,
+        "devices": [{"id": f"device-{i}", **row} for i in range(n)],
+        "links": [{"from": f"device-{source}", "to": f"device-{target}", "mbps": 6.5} for source, target in ends],
+    }
+
+
+def _fleet_plan(n: int) -> Sent:
+    request = {"fleet": _fleet(n), "sample_size": 10, "horizon": 5}
+    return Sent("/v1/plans", JSON, json.dumps(request, separators=(",", ":")).encode())
+
+
+def _stored(n: int) -> Sent:
+    return Sent("/v1/networks", JSON, json.dumps({"fleet": _fleet(n)}, separators=(",", ":")).encode())
+
+
 SHAPES = {
     "devices": Shape("JSON, 5 links a device", "{} devices", lambda n: _plan(_devices(n), _links(n, 5 * n)), 1000),
     "archive": Shape(".npz, 5 links a device", "{} devices", _archive, 1000),
@@ -141,6 +163,14 @@ SHAPES = {
         lambda m: _few_receivers(100, m, horizon=20, transfer="send_once"),
         5,
     ),
+    "orders": Shape(
+        "the same, with orders",
+        "{} links each",
+        lambda m: _few_receivers(100, m, horizon=20, orders=True),
+        5,
+    ),
+    "fleet": Shape("a fleet, 5 links a device", "{} devices", _fleet_plan, 1000),
+    "stored": Shape("a fleet to be stored, 5 links a device", "{} devices", _stored, 1000),
     "sampled-and-steps": Shape(
         "a thousand sampled devices without links", "{} steps", lambda t: _few_receivers(1000, 0, horizon=t), 5, 9999
     ),
@@ -158,6 +188,7 @@ SHAPES = {
         "{} links each",
         lambda m: _few_receivers(10, m, horizon=2, solver="cvxpy"),
         5,
+        1000,
     ),
     "surrogate": Shape(
         "`greedy:surrogate`",
