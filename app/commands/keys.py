@@ -79,7 +79,7 @@ def adopt(
     owner: Annotated[str, typer.Argument(help="Who gets it, as `fedsift keys list` shows owners.")],
     as_json: Json = False,
 ) -> None:
-    """Give an owner the plans, runs and validations that were made while no key was required."""
+    """Give an owner the plans, runs, validations and networks that were made while no key was required."""
     store = _store()
     try:
         moved = KeyStore(store).hand_over(LOCAL, owner)

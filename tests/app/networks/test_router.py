@@ -203,6 +203,11 @@ def test_a_validation_trains_on_a_stored_network(client: httpx.Client) -> None:
     assert answer.status_code == 202, answer.text
     assert answer.json()["source"] == {"kind": "stored", "network_id": name, "network_version": 1}
     client.post(f"{answer.headers['location']}/cancel")
+    patches = [{"step": 2, "patch": {"devices": [{"index": 1, "transmit_budget": 0}]}}]
+    body["source"] = {"kind": "stored", "network_id": name, "network_version": 1, "schedule": patches}
+    answer = client.post("/v1/validations", json=body)
+    assert answer.status_code == 202, answer.text
+    client.post(f"{answer.headers['location']}/cancel")
     body["source"] = {"kind": "stored", "network_id": NOBODYS}
     assert refusal(client.post("/v1/validations", json=body))[0] == "/source/network_id"
 
