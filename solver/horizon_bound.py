@@ -36,10 +36,10 @@ __all__ = ["PlannedSegment", "horizon_bound"]
 # The certificate may take this share of the work of solving. The work is counted, not timed, so that answers do not
 # depend on how busy the machine is. A unit is about a nanosecond of one processor; only ratios matter. Solving takes so
 # much for a call, so much for each step and each iteration, and so much more for each link of them. A pass of the
-# certificate takes so much for each receiver and link of each step. Without a search it takes a call and three passes.
+# certificate takes so much for each receiver and link of each step. The first prices take a call and two passes.
 _SHARE = 0.27
-_CALL, _STEP, _STEP_LINK, _ITERATION, _ITERATION_LINK = 350_000, 5_000, 110, 8_000, 50
-_CERTIFY, _PASS_RECEIVER, _PASS_LINK = 65_000, 40, 25
+_CALL, _STEP, _STEP_LINK, _ITERATION, _ITERATION_LINK = 350_000, 5_000, 110, 4_000, 25
+_CERTIFY, _PASS_RECEIVER, _PASS_LINK = 50_000, 20, 14
 _MOST_PASSES = 16
 
 
@@ -88,7 +88,7 @@ def horizon_bound(
 
 
 def _passes(segments: Sequence[PlannedSegment]) -> int:
-    """How many passes the search for prices may take, by the work that solving took."""
+    """How many passes a search for better prices may take, by the work that solving took."""
     solving = float(_CALL)
     one_pass = 0
     for segment in segments:
@@ -97,7 +97,7 @@ def _passes(segments: Sequence[PlannedSegment]) -> int:
             _ITERATION + _ITERATION_LINK * n_links
         )
         one_pass += steps * (_PASS_RECEIVER * n_receivers + _PASS_LINK * n_links)
-    passes = (_SHARE * solving - _CERTIFY) / one_pass - 3.0
+    passes = (_SHARE * solving - _CERTIFY) / one_pass - 2.0
     return int(min(max(passes, 0.0), _MOST_PASSES))
 
 

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, inlined, lean
 from solver.kernels.knapsack import all_earnings
 from solver.kernels.layout import Step
 from solver.kernels.objective import gradient, terms
@@ -26,7 +26,7 @@ from solver.kernels.objective import gradient, terms
 __all__ = ["certify", "lower_bound_gap", "measure", "paid", "sender_earnings"]
 
 
-@compiled
+@inlined
 def sender_earnings(first: int, last: int, value: FloatArray, psi: FloatArray, B: float) -> float:
     """Minimise B·z + max_l (value_l − ψ_l z)₊ over z ≥ 0, exactly.
 
@@ -87,7 +87,7 @@ def lower_bound_gap(step: Step, phi: FloatArray, R: FloatArray, g: FloatArray, m
     return gap
 
 
-@compiled
+@lean
 def paid(step: Step, phi: FloatArray) -> float:
     """The prices of all links together; 0 if they have none."""
     total = 0.0

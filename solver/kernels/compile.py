@@ -16,16 +16,19 @@ import numba
 
 from solver.kernels.sealed_cache import SealedCache, is_sealed
 
-__all__ = ["compiled", "compiler", "inlined"]
+__all__ = ["compiled", "compiler", "inlined", "lean"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiler(package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: bool = False) -> Callable[[F], F]:
+def compiler(
+    package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: bool = False, counted: bool = True
+) -> Callable[[F], F]:
     """Return a decorator for the kernels of the package in this folder.
 
     It compiles without the GIL, with IEEE division (no ZeroDivisionError), and with these of LLVM's fast-math flags.
-    `inlined` has LLVM copy the function's code into every kernel that calls it.
+    `inlined` has LLVM copy the function's code into every kernel that calls it. Without `counted` the code does not
+    count references to arrays, so the function must neither make arrays nor return any.
     """
     digest = hashlib.sha256()
     for source in sorted(package.glob("*.py")):
@@ -40,7 +43,12 @@ def compiler(package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: 
         try:
             sealed = is_sealed(folder)
             wrapped: F = numba.njit(
-                cache=not sealed, nogil=True, error_model="numpy", fastmath=set(fastmath), forceinline=inlined
+                cache=not sealed,
+                nogil=True,
+                error_model="numpy",
+                fastmath=set(fastmath),
+                forceinline=inlined,
+                _nrt=counted,
             )(function)
             if sealed and hasattr(wrapped, "_cache"):  # with the JIT disabled there is no cache
                 wrapped._cache = SealedCache(function)
@@ -52,5 +60,8 @@ def compiler(package: Path, *, fastmath: frozenset[str] = frozenset(), inlined: 
 
 
 compiled = compiler(Path(__file__).parent)
-# For functions that take many arrays and are called in every iteration: a call would count references to each of them.
-inlined = compiler(Path(__file__).parent, inlined=True)
+# For functions that make no arrays: a call would count references to each array it gets, which takes longer than a
+# short loop over them.
+lean = compiler(Path(__file__).parent, counted=False)
+# The same for functions that are called for each link.
+inlined = compiler(Path(__file__).parent, inlined=True, counted=False)

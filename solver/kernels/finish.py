@@ -6,7 +6,7 @@ import numpy as np
 
 from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.kernels.certificate import lower_bound_gap
-from solver.kernels.compile import compiled, inlined
+from solver.kernels.compile import compiled
 from solver.kernels.copying import copy_into
 from solver.kernels.interior_point import drop_nonbasic
 from solver.kernels.layout import Point, Presolved, Reduced, Step
@@ -20,7 +20,7 @@ __all__ = ["best_gap", "finish", "finish_clean"]
 _CLEANUP_COST = 1e-11
 
 
-@inlined
+@compiled
 def _fractions(step: Step, found: Presolved, reduced: Reduced, s: FloatArray, phi: FloatArray) -> float:
     """Write Φ of the pooled links and of the shared ones that matter, and return the objective at s.
 
@@ -48,7 +48,7 @@ def _fractions(step: Step, found: Presolved, reduced: Reduced, s: FloatArray, ph
     return sampling + statistical
 
 
-@inlined
+@compiled
 def _use_rest(step: Step, role: IntArray, R: FloatArray, phi: FloatArray) -> None:
     """Raise Φ by what is left of the senders' shares and budgets and of the receivers' room: more data never hurts."""
     offsets, a, psi = step.offsets, step.a, step.psi

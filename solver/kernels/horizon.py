@@ -4,7 +4,7 @@ import math
 
 from solver.arrays import IntArray
 from solver.kernels.clock import now
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, lean
 from solver.kernels.layout import Answer, Course, Effort, Moving, Packed, Step
 from solver.kernels.step import solve_step
 
@@ -16,7 +16,7 @@ _FEASIBILITY = 1e-8
 _HASTY_SECONDS = 2e-7
 
 
-@compiled
+@lean
 def set_out(packed: Packed, moving: Moving, j: int) -> None:
     """Write the columns of horizon j's next step: a, cap = min(θ, ceiling − D), and the prices if there are any."""
     for i in range(packed.receivers[j], packed.receivers[j + 1]):
@@ -30,7 +30,7 @@ def set_out(packed: Packed, moving: Moving, j: int) -> None:
             moving.price[l] = packed.sending[l] + packed.holding[i] * moving.a[l]
 
 
-@compiled
+@lean
 def carry(packed: Packed, moving: Moving, course: Course, t: int, j: int) -> None:
     """Move horizon j past step t: D_i += R_i, eq. (6), and the share not sent yet falls.
 

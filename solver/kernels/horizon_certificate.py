@@ -20,7 +20,7 @@ import numpy as np
 
 from solver.arrays import FloatArray, IntArray
 from solver.kernels.clock import is_over
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, lean
 from solver.kernels.joint import Joint
 from solver.kernels.layout import Effort
 from solver.kernels.price_search import Prices, bound_at, improve_prices, new_response
@@ -31,6 +31,8 @@ _TIGHT = 1e-7
 # Prices are searched for if the relative gap is larger. The first step is this share of it.
 _CLOSE = 1e-4
 _FIRST_STEP = 0.3
+# A second choice of prices takes as long as so many passes of the search.
+_CHOICE = 2
 
 
 class Planned(NamedTuple):
@@ -56,7 +58,7 @@ class _Linear(NamedTuple):
 
 @compiled
 def certify(joint: Joint, plan: Planned, D_hat: float, gamma: float, passes: int, effort: Effort) -> float:
-    """No plan has a sum of objectives below this; prices are searched for in so many passes at the most."""
+    """No plan has a sum of objectives below this; better prices are looked for in so many passes at the most."""
     shape = plan.R.shape
     around = _Linear(np.empty(shape), np.empty(shape), np.empty(shape))
     V = around.V
@@ -66,7 +68,8 @@ def certify(joint: Joint, plan: Planned, D_hat: float, gamma: float, passes: int
     prices = _choose(joint, plan, around, last, 0.0)
     response = new_response(joint)
     most = bound_at(joint, V, prices, response)
-    if most - reached > _TIGHT * objective and not is_over(effort):
+    if most - reached > _TIGHT * objective and passes >= _CHOICE and not is_over(effort):
+        passes -= _CHOICE
         others, other_response = _choose(joint, plan, around, last, 1.0), new_response(joint)
         found = bound_at(joint, V, others, other_response)
         if found < most:
@@ -79,7 +82,7 @@ def certify(joint: Joint, plan: Planned, D_hat: float, gamma: float, passes: int
     return objective + earned - most
 
 
-@compiled
+@lean
 def _linearise(joint: Joint, plan: Planned, D_hat: float, gamma: float, around: _Linear) -> tuple[float, float]:
     """Write V ≥ 0, the share that the steps' prices leave, and the sums of R; returns Σ f_t and Σ V·R."""
     V, left, total = around
@@ -129,7 +132,7 @@ def _last_steps(joint: Joint, y: FloatArray) -> tuple[IntArray, float]:
     return last, paid
 
 
-@compiled
+@lean
 def _weigh(joint: Joint, g: int, y: FloatArray, kappa: FloatArray, sums: FloatArray, weights: FloatArray) -> None:
     """For each receiver: the data that comes from senders who could send more, and what it costs; writes both."""
     a, psi, price = joint.a[g], joint.psi[g], joint.price[g]

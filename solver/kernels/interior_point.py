@@ -37,12 +37,13 @@ centrality correctors (Comput. Optim. Appl. 6, 1996) while steps are short, sinc
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from solver.arrays import FloatArray
 from solver.kernels.clock import is_over
-from solver.kernels.compile import compiled, inlined
+from solver.kernels.compile import compiled, inlined, lean
 from solver.kernels.copying import copy_into
 from solver.kernels.layout import Effort, Pairs, Point, Reduced, Step
 from solver.kernels.newton import Factors, direction, factorise, new_factors, row_sums, target_rhs
@@ -60,34 +61,57 @@ _MULTIPLICATIONS = 50
 _WIDE = 1e-6
 
 
-@compiled
+@lean
 def _count(reduced: Reduced, n_senders: int) -> tuple[float, int]:
     """How many complementary pairs there are, by weight, and the first sender with two rows."""
-    n_pairs = reduced.u.size + n_senders + reduced.top.size + reduced.weight.sum()
+    n_pairs = float(reduced.u.size + n_senders + reduced.top.size)
+    for i in range(reduced.weight.size):
+        n_pairs += reduced.weight[i]
     two_from = n_senders
-    for t in range(reduced.groups.shape[0]):
-        if reduced.groups[t, 4] == 2:
-            n_pairs += reduced.groups[t, 1]
-            two_from = min(two_from, reduced.groups[t, 0])
+    groups = reduced.groups.view(np.int64)
+    for t in range(groups.shape[0]):
+        if groups[t, 4] == 2:
+            n_pairs += groups[t, 1]
+            two_from = min(two_from, groups[t, 0])
     return n_pairs, two_from
 
 
+class _Vectors(NamedTuple):
+    """R, x, g and h of the receivers, the sums of the rows, and the relative errors of the slacks q and w."""
+
+    R: FloatArray
+    x: FloatArray
+    g: FloatArray
+    h: FloatArray
+    used: FloatArray
+    off_q: FloatArray
+    off_w: FloatArray
+
+
+class _Steps(NamedTuple):
+    """The products of the pairs, and two relative steps with the products that they aim at."""
+
+    products: FloatArray
+    rho: Pairs
+    trial_rho: Pairs
+    own: Pairs
+    trial_own: Pairs
+
+
 @compiled
-def _new_vectors(
-    n_senders: int, n_receivers: int
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Room for R, x, g, h and the relative errors of q; for the sums of the rows and the relative errors of w."""
+def _new_vectors(n_senders: int, n_receivers: int) -> _Vectors:
+    """Room for vectors of this size."""
     receivers = np.zeros((5, n_receivers))
     rows = np.zeros((2, 2, n_senders))
-    return receivers[0], receivers[1], receivers[2], receivers[3], receivers[4], rows[0], rows[1]
+    return _Vectors(receivers[0], receivers[1], receivers[2], receivers[3], rows[0], receivers[4], rows[1])
 
 
 @compiled
-def _new_steps(point: Point) -> tuple[FloatArray, Pairs, Pairs, Pairs, Pairs]:
-    """Room for the products of the pairs, and for two relative steps with the products that they aim at."""
+def _new_steps(point: Point) -> _Steps:
+    """Room for steps from this point."""
     n_links, n_senders, n_receivers = point.s.size, point.lam.shape[1], point.q.size
     flat = np.zeros((5, point.primal.size))
-    return (
+    return _Steps(
         flat[0],
         as_pairs(flat[1], n_links, n_senders, n_receivers),
         as_pairs(flat[2], n_links, n_senders, n_receivers),
@@ -96,7 +120,7 @@ def _new_steps(point: Point) -> tuple[FloatArray, Pairs, Pairs, Pairs, Pairs]:
     )
 
 
-@compiled
+@lean
 def drop_nonbasic(reduced: Reduced, point: Point, s: FloatArray) -> None:
     """Set to zero the small s_l that are zero at the optimum, judged by the multipliers.
 
@@ -117,7 +141,7 @@ def drop_nonbasic(reduced: Reduced, point: Point, s: FloatArray) -> None:
                     s[l] = 0.0
 
 
-@compiled
+@lean
 def _row_gap(reduced: Reduced, lam: FloatArray, v: FloatArray) -> float:
     """Σ_k of what sender k can earn at values v: λ'_k + max_l ((v_i u_l − π_l − d_l λ'_k)/c_l)₊.
 
@@ -283,12 +307,31 @@ def iterate(
     Moves `point` in place and keeps the best s and μ seen. Returns (iterations, whether it was in time).
     """
     n_senders, n_receivers = point.lam.shape[1], reduced.room.size
+    vectors, steps = _new_vectors(n_senders, n_receivers), _new_steps(point)
+    f = new_factors(reduced.u.size, n_senders, n_receivers)
+    return _iterate(step, reduced, point, tolerance, effort, best_s, best_mu, vectors, steps, f)
+
+
+@lean
+def _iterate(
+    step: Step,
+    reduced: Reduced,
+    point: Point,
+    tolerance: float,
+    effort: Effort,
+    best_s: FloatArray,
+    best_mu: FloatArray,
+    vectors: _Vectors,
+    steps: _Steps,
+    f: Factors,
+) -> tuple[int, bool]:
+    """`iterate` in the room given."""
+    R, x, g, h, used, off_q, off_w = vectors
+    products, rho, trial_rho, own, trial_own = steps
+    n_senders, n_receivers = used.shape[1], R.size
     n_pairs, two_from = _count(reduced, n_senders)
     second = n_receivers + reduced.u.size + n_senders
     missing = (second, second + two_from)
-    R, x, g, h, off_q, used, off_w = _new_vectors(n_senders, n_receivers)
-    f = new_factors(reduced.u.size, n_senders, n_receivers)
-    products, rho, trial_rho, own, trial_own = _new_steps(point)
     best, stalled, done, work = math.inf, 0, 0, 0
     while True:
         _compare_slacks(reduced, point, R, x, used, off_w, off_q)

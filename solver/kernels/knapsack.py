@@ -9,7 +9,7 @@ Every z ≥ 0 bounds e from above, so rounding in the search for the best z does
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, lean
 
 __all__ = ["all_earnings", "best_first", "limited_earnings"]
 
@@ -17,7 +17,7 @@ __all__ = ["all_earnings", "best_first", "limited_earnings"]
 _MOVES = 60
 
 
-@compiled
+@lean
 def _response(
     first: int, last: int, earned: FloatArray, psi: FloatArray, B: float, limit: FloatArray, z: float, worth: FloatArray
 ) -> tuple[float, float]:
@@ -45,7 +45,7 @@ def _response(
     return value, slope
 
 
-@compiled
+@lean
 def limited_earnings(
     first: int, last: int, earned: FloatArray, psi: FloatArray, B: float, limit: FloatArray, worth: FloatArray
 ) -> float:
@@ -82,7 +82,7 @@ def limited_earnings(
     return best
 
 
-@compiled
+@lean
 def best_first(
     first: int,
     last: int,

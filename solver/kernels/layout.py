@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from solver.arrays import BoolArray, ByteArray, FloatArray, IntArray
+from solver.arrays import BoolArray, ByteArray, FloatArray, IndexArray, IntArray
 
 __all__ = ["Answer", "Course", "Effort", "Moving", "Packed", "Pairs", "Point", "Presolved", "Reduced", "Step"]
 
@@ -128,12 +128,11 @@ class Reduced(NamedTuple):
 
     `room` is what the receivers can take and `base` what they hold, both after the pooled data has come. `pi` is the
     price of s_l = 1 (empty: no prices), `top` the most that s_l may be (empty: no limits), and `weight` the weight of
-    each receiver in the barrier. The tuple has only what every iteration reads: a call counts references to each of
-    its arrays.
+    each receiver in the barrier.
     """
 
-    groups: IntArray
-    receiver: IntArray
+    groups: IndexArray
+    receiver: IndexArray
     u: FloatArray
     c: FloatArray
     d: FloatArray

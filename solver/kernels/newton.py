@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.arrays import FloatArray, IntArray
+from solver.arrays import FloatArray, IndexArray
 from solver.kernels.clock import is_over
-from solver.kernels.compile import compiled, inlined
+from solver.kernels.compile import compiled, inlined, lean
 from solver.kernels.copying import copy_into
 from solver.kernels.layout import Effort, Pairs, Point, Reduced
 
@@ -79,8 +79,8 @@ def new_factors(n_links: int, n_senders: int, n_receivers: int) -> Factors:
     )
 
 
-@compiled
-def row_sums(groups: IntArray, t: int, coefficient: FloatArray, x: FloatArray, out: FloatArray) -> None:
+@lean
+def row_sums(groups: IndexArray, t: int, coefficient: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """Add Σ_j coefficient·x over the links of every sender of group t to `out`."""
     k0, m, l0, n, _ = groups[t]
     for j in range(n):
@@ -89,7 +89,7 @@ def row_sums(groups: IntArray, t: int, coefficient: FloatArray, x: FloatArray, o
             out[k0 + k] += coefficient[base + k] * x[base + k]
 
 
-@compiled
+@lean
 def _factor(E: FloatArray, effort: Effort) -> bool:
     """Cholesky factor of a positive definite matrix, in place, lower triangle; False if time is over before its end."""
     work = 0
@@ -112,7 +112,7 @@ def _factor(E: FloatArray, effort: Effort) -> bool:
     return True
 
 
-@compiled
+@lean
 def _solve(E: FloatArray, x: FloatArray) -> None:
     """Solve E Eᵀ x = b in place: x holds b, E is the factor that `_factor` wrote."""
     n = x.size
@@ -163,11 +163,11 @@ def _assemble_one_row(reduced: Reduced, effort: Effort, f: Factors, t: int) -> b
     row_sums(reduced.groups, t, ci, c, scale)
     for k in range(k0, k0 + m):
         scale[k] = 1.0 / scale[k]
-    work = 0
+    work = 0.0
     for j in range(n):
         work += m * (j + 1)
-        if work >= _WORK_BETWEEN_LOOKS // 10:
-            work = 0
+        if work >= _WORK_BETWEEN_LOOKS / 10:
+            work = 0.0
             if is_over(effort):
                 return False
         base = l0 + j * m
@@ -215,16 +215,16 @@ def _assemble_two_rows(reduced: Reduced, effort: Effort, f: Factors, t: int) -> 
     inverse, give, ci, di, ai, bi, K = f.inverse, f.give, f.ci, f.di, f.ai, f.bi, f.K
     rows = _Rows(c, d, inverse, ci, di)
     k0, m, l0, n, _ = reduced.groups[t]
-    work = 0
+    work = 0.0
     for k in range(m):
         work += n * n
-        if work >= _WORK_BETWEEN_LOOKS // 10:
-            work = 0
+        if work >= _WORK_BETWEEN_LOOKS / 10:
+            work = 0.0
             if is_over(effort):
                 return False
         give_c = give[0, k0 + k]
         give_d = give[1, k0 + k]
-        determinant = _determinant(rows, l0 + k, m, n, -1, give_c, give_d)
+        determinant = _determinant(rows, l0 + k, m, n, n, give_c, give_d)
         for j in range(n):
             l = l0 + j * m + k
             along = give_d * c[l]
@@ -250,7 +250,7 @@ def _assemble_two_rows(reduced: Reduced, effort: Effort, f: Factors, t: int) -> 
 def _determinant(rows: _Rows, first: int, m: int, n: int, without: int, give_c: float, give_d: float) -> float:
     """Det C_k by Lagrange's identity, for the sender with the n links first + j·m.
 
-    Without the link in slot `without`, if that is not −1.
+    Without the link in slot `without`; n leaves none out.
     """
     c, d, inverse, ci, di = rows
     cc = 0.0
@@ -269,8 +269,8 @@ def _determinant(rows: _Rows, first: int, m: int, n: int, without: int, give_c: 
     return give_c * give_d + give_c * dd + give_d * cc + crossed
 
 
-@compiled
-def _row_prices(groups: IntArray, ai: FloatArray, bi: FloatArray, x: FloatArray, y: FloatArray) -> None:
+@lean
+def _row_prices(groups: IndexArray, ai: FloatArray, bi: FloatArray, x: FloatArray, y: FloatArray) -> None:
     """Write the prices of every sender's rows for the right side x into y[0] and y[1]."""
     y[:] = 0.0
     for t in range(groups.shape[0]):
@@ -279,8 +279,8 @@ def _row_prices(groups: IntArray, ai: FloatArray, bi: FloatArray, x: FloatArray,
             row_sums(groups, t, bi, x, y[1])
 
 
-@compiled
-def _take_rows(groups: IntArray, c: FloatArray, d: FloatArray, y: FloatArray, x: FloatArray) -> None:
+@lean
+def _take_rows(groups: IndexArray, c: FloatArray, d: FloatArray, y: FloatArray, x: FloatArray) -> None:
     """Subtract c·y[0] + d·y[1] from x, link by link."""
     for t in range(groups.shape[0]):
         k0, m, l0, n, rows = groups[t]
@@ -293,7 +293,7 @@ def _take_rows(groups: IntArray, c: FloatArray, d: FloatArray, y: FloatArray, x:
                     x[base + k] -= d[base + k] * y[1, k0 + k]
 
 
-@compiled
+@lean
 def factorise(
     reduced: Reduced, point: Point, two_from: int, h: FloatArray, rank_one: float, effort: Effort, f: Factors
 ) -> bool:
@@ -342,7 +342,7 @@ def factorise(
     return True
 
 
-@compiled
+@lean
 def direction(reduced: Reduced, f: Factors, rho: FloatArray) -> None:
     """Solve (M + UᵀWU) ds = f.rhs with the factors at hand; writes ρ = ds/s, f.dR = U ds and f.y = (λ/w)·cᵀds.
 

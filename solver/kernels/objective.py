@@ -8,12 +8,12 @@ The Hessian is diagonal plus rank one, ∇²f = diag(h) + e·11ᵀ. The interior
 import math
 
 from solver.arrays import FloatArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import lean
 
 __all__ = ["curvature", "gradient", "terms"]
 
 
-@compiled
+@lean
 def terms(x: FloatArray, D_hat: float, G: float, gamma: float) -> tuple[float, float]:
     """Terms (a) and (b) of eq. (26) at the data x_i held by the sampled devices."""
     total = D_hat
@@ -25,7 +25,7 @@ def terms(x: FloatArray, D_hat: float, G: float, gamma: float) -> tuple[float, f
     return sampling, gamma / x.size * roots
 
 
-@compiled
+@lean
 def gradient(x: FloatArray, D_hat: float, G: float, gamma: float, g: FloatArray) -> None:
     """Write ∂f/∂R_i = −G·D_Ŝ/(ΣD)² − (γ/2S)·x_i^(−3/2) into g."""
     total = D_hat
@@ -36,7 +36,7 @@ def gradient(x: FloatArray, D_hat: float, G: float, gamma: float, g: FloatArray)
         g[i] = -common - 0.5 * gamma / x.size / (x[i] * math.sqrt(x[i]))
 
 
-@compiled
+@lean
 def curvature(x: FloatArray, D_hat: float, G: float, gamma: float, h: FloatArray) -> float:
     """Write the Hessian's diagonal part into h and return the weight e of its rank-one part."""
     total = D_hat

@@ -9,19 +9,27 @@ leave a gap in it, from `missing[0]` to `missing[1]`. There the product and ρ s
 Receivers have weights: the product of such a pair is kept divided by its weight, and all of them aim at one target.
 """
 
+from pathlib import Path
+
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.kernels.compile import compiled, inlined
+from solver.kernels.compile import compiled, compiler
 from solver.kernels.layout import Pairs, Point
 
 __all__ = ["affine_target", "aim", "aim_back", "as_pairs", "as_point", "move", "multiply", "step_lengths"]
 
+# Sums, minima and maxima may be taken in any order, and of numbers only: where an iterate has something else, its gap
+# is not a number either, which ends the iterations.
+_vectorised = compiler(Path(__file__).parent, counted=False, fastmath=frozenset({"contract", "nnan", "nsz", "reassoc"}))
+
 # A step goes this share of the way to the boundary at the most.
 _BACK_OFF = 0.995
+# The product of a missing row is 0.
+_TINY = 1e-200
 
 
-@inlined
+@compiled
 def as_pairs(flat: FloatArray, n_links: int, n_senders: int, n_receivers: int) -> Pairs:
     """Name the parts of a flat array."""
     end = n_receivers + n_links + 2 * n_senders
@@ -38,7 +46,7 @@ def as_point(n_links: int, n_senders: int, n_receivers: int, n_limits: int) -> P
     return Point(primal, dual, s, z, w, lam, q, mu, t, y)
 
 
-@compiled
+@_vectorised
 def multiply(primal: FloatArray, dual: FloatArray, weight: FloatArray, products: FloatArray) -> float:
     """Write the product of each pair over its weight, and return the sum of the products.
 
@@ -53,7 +61,7 @@ def multiply(primal: FloatArray, dual: FloatArray, weight: FloatArray, products:
     return total
 
 
-@compiled
+@_vectorised
 def affine_target(products: FloatArray, rho: FloatArray, weight: FloatArray, mean: float, n_pairs: float) -> float:
     """Mehrotra's target for the corrector: the mean product, times (predicted mean/mean)³ of the predictor step.
 
@@ -76,16 +84,16 @@ def affine_target(products: FloatArray, rho: FloatArray, weight: FloatArray, mea
     return mean * ratio * ratio * ratio
 
 
-@compiled
+@_vectorised
 def aim(products: FloatArray, rho: FloatArray, target: float, missing: tuple[int, int], own: FloatArray) -> None:
     """Write (target − dx·dz)/(x·z): the target less the second-order products of the predictor step ρ."""
     for l in range(products.size):
-        own[l] = target / products[l] + rho[l] * (1.0 + rho[l])
+        own[l] = target / max(products[l], _TINY) + rho[l] * (1.0 + rho[l])
     for l in range(missing[0], missing[1]):
         own[l] = 1.0
 
 
-@compiled
+@_vectorised
 def aim_back(
     products: FloatArray,
     rho: FloatArray,
@@ -104,12 +112,12 @@ def aim_back(
             change = 0.1 * target - trial
         elif trial > 10.0 * target:
             change = max(10.0 * target - trial, -10.0 * target)
-        out[l] = own[l] + change / products[l]
+        out[l] = own[l] + change / max(products[l], _TINY)
     for l in range(missing[0], missing[1]):
         out[l] = 1.0
 
 
-@compiled
+@_vectorised
 def step_lengths(rho: FloatArray, own: FloatArray) -> tuple[float, float]:
     """How far the primal and the dual iterate may move and stay strictly inside."""
     primal = 1e-300
@@ -120,7 +128,7 @@ def step_lengths(rho: FloatArray, own: FloatArray) -> tuple[float, float]:
     return min(1.0, _BACK_OFF / primal), min(1.0, _BACK_OFF / dual)
 
 
-@compiled
+@_vectorised
 def move(x: FloatArray, z: FloatArray, rho: FloatArray, own: FloatArray, primal: float, dual: float) -> None:
     """Take a step of these lengths, in place."""
     for l in range(x.size):

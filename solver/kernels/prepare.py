@@ -13,7 +13,7 @@ __all__ = ["prepare"]
 _WEIGHT_OF_A_LINK = 0.03
 
 
-@compiled
+@inlined
 def _rows_of(first: int, last: int, role: IntArray, psi: FloatArray, B: float) -> tuple[int, int]:
     """How many links of a sender are shared, and whether it needs one row or two.
 
@@ -33,7 +33,7 @@ def _rows_of(first: int, last: int, role: IntArray, psi: FloatArray, B: float) -
     return n_open, 2 if by_share and by_budget else 1
 
 
-@inlined
+@compiled
 def _room(step: Step, most: FloatArray, role: IntArray, free: FloatArray) -> FloatArray:
     """What each receiver can take beyond the pooled data.
 
@@ -49,7 +49,7 @@ def _room(step: Step, most: FloatArray, role: IntArray, free: FloatArray) -> Flo
     return room
 
 
-@inlined
+@compiled
 def _weights(receiver: IntArray, n_receivers: int) -> FloatArray:
     """Each receiver's weight in the barrier, at least 1."""
     weight = np.zeros(n_receivers)
@@ -60,7 +60,7 @@ def _weights(receiver: IntArray, n_receivers: int) -> FloatArray:
     return weight
 
 
-@inlined
+@compiled
 def _tops(step: Step, found: Presolved, u: FloatArray) -> FloatArray:
     """The most that each s may be by its link's limit; empty if no limit is stricter than the sender's rows.
 
@@ -78,7 +78,7 @@ def _tops(step: Step, found: Presolved, u: FloatArray) -> FloatArray:
     return top if n_strict > 0 else top[:0]
 
 
-@inlined
+@compiled
 def _group_senders(step: Step, role: IntArray) -> tuple[IntArray, IntArray]:
     """Sort senders into groups of equal (rows, shared links).
 
@@ -162,4 +162,6 @@ def prepare(step: Step) -> tuple[Presolved, Reduced]:
         pi[m] = step.price[links[m]] * u[m] / a[links[m]]
     found = Presolved(role, most, free, full, links)
     top = _tops(step, found, u)
-    return found, Reduced(groups, target, u, c, d, room, base, pi, top, _weights(target, room.size))
+    weight = _weights(target, room.size)
+    index = groups.view(np.uint64), target.view(np.uint64)
+    return found, Reduced(index[0], index[1], u, c, d, room, base, pi, top, weight)

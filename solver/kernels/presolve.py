@@ -17,7 +17,7 @@ hold. Instead a link is dropped if its price is above what it could gain at firs
 import numpy as np
 
 from solver.arrays import BoolArray, FloatArray, IntArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, lean
 from solver.kernels.layout import Step
 from solver.kernels.objective import gradient
 
@@ -47,7 +47,7 @@ def _open_links(step: Step, most: FloatArray, role: IntArray) -> None:
                 role[l] = DROPPED
 
 
-@compiled
+@lean
 def _fits(step: Step, k: int, most: FloatArray, role: IntArray) -> bool:
     """Whether all open links of sender k can carry their most together."""
     share = 0.0

@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.arrays import FloatArray
+from solver.arrays import FloatArray, IntArray
 from solver.kernels.clock import is_over
-from solver.kernels.compile import compiled, inlined
-from solver.kernels.copying import copy_into
+from solver.kernels.compile import compiled, inlined, lean
 from solver.kernels.joint import Joint
 from solver.kernels.knapsack import best_first, limited_earnings
 from solver.kernels.layout import Effort
@@ -45,12 +44,13 @@ class Prices(NamedTuple):
 
 
 class Response(NamedTuple):
-    """Net worths, what each pair would send at them and what would arrive; `rooms` is scratch space."""
+    """Net worths, what each pair would send at them and what would arrive; `rooms` and `order` are scratch space."""
 
     net: FloatArray
     sent: FloatArray
     R: FloatArray
     rooms: FloatArray
+    order: IntArray
 
 
 class _Moves(NamedTuple):
@@ -80,13 +80,13 @@ def _most_at_once(joint: Joint, g: int, k: int, l: int) -> float:
     return joint.B[g, k] / joint.psi[g, l] if joint.psi[g, l] * most > joint.B[g, k] else most
 
 
-@compiled
+@inlined
 def _earn(
     joint: Joint, g: int, net: FloatArray, c: FloatArray, sent: FloatArray, R: FloatArray, rooms: FloatArray
 ) -> float:
     """What all senders earn in a step of segment g; adds what they would send to `sent` and writes R."""
     offsets, a, psi = joint.offsets, joint.a[g], joint.psi[g]
-    value, y, scratch = rooms[0], rooms[1], rooms[2]
+    value, y, scratch, at_once = rooms[0], rooms[1], rooms[2], rooms[3]
     total = 0.0
     R[:] = 0.0
     for k in range(joint.B.shape[1]):
@@ -95,7 +95,7 @@ def _earn(
             value[l] = a[l] * net[joint.receiver[l]] - joint.price[g, l] - c[l] if a[l] > 0.0 else 0.0
         if last - first == 1:
             l = first
-            most = _most_at_once(joint, g, k, l)
+            most = at_once[l]
             total += max(value[l], 0.0) * most
             # Of the steps at the price itself, the earliest ones take what the pair still has.
             worthwhile = a[l] > 0.0 and value[l] >= -1e-12 * (c[l] + joint.price[g, l])
@@ -111,19 +111,37 @@ def _earn(
     return total
 
 
-@compiled
-def _price_lone_pairs(joint: Joint, net: FloatArray, c: FloatArray) -> None:
-    """Write the best price of sending once for every sender with one pair."""
-    order = np.empty(net.shape, np.int64)
+@lean
+def _sort_steps(net: FloatArray, order: IntArray) -> None:
+    """Write the steps in falling order of net worth, for each receiver; worths mostly fall from step to step."""
     for i in range(net.shape[1]):
-        copy_into(order[:, i], np.argsort(-net[:, i]))
+        for t in range(net.shape[0]):
+            at = t
+            while at > 0 and net[order[at - 1, i], i] < net[t, i]:
+                order[at, i] = order[at - 1, i]
+                at -= 1
+            order[at, i] = t
+
+
+@lean
+def _price_lone_pairs(joint: Joint, net: FloatArray, order: IntArray, c: FloatArray) -> None:
+    """Write the best price of sending once for every sender with one pair."""
     for k in range(joint.B.shape[1]):
         if joint.offsets[k + 1] - joint.offsets[k] == 1:
             l = joint.offsets[k]
             i = joint.receiver[l]
             left = joint.limit[l]
             c[l] = 0.0
-            for t in order[:, i]:
+            skipped = 0
+            if joint.B.shape[0] == 1:
+                # Each step takes as much: all but the last one that it needs are skipped at once.
+                most = _most_at_once(joint, 0, k, l)
+                if left > most * net.shape[0]:
+                    continue
+                skipped = max(int(left / most) - 1, 0)
+                left -= skipped * most
+            for n in range(skipped, net.shape[0]):
+                t = order[n, i]
                 g = joint.segment[t]
                 left -= _most_at_once(joint, g, k, l)
                 if left <= 0.0:
@@ -131,7 +149,7 @@ def _price_lone_pairs(joint: Joint, net: FloatArray, c: FloatArray) -> None:
                     break
 
 
-@compiled
+@lean
 def net_worths(joint: Joint, V: FloatArray, mu: FloatArray, nu: FloatArray, net: FloatArray) -> float:
     """Write net = V − μ − Σν, and return Σ μ θ + Σ ν room; μ is cut to what it can take off."""
     n_steps, S = V.shape
@@ -157,23 +175,30 @@ def new_response(joint: Joint) -> Response:
     """Room for a response."""
     n_pairs = joint.limit.size
     shape = (joint.segment.size, joint.theta.shape[1])
-    return Response(np.empty(shape), np.empty(n_pairs), np.empty(shape), np.empty((3, n_pairs)))
+    order = np.empty(shape, np.int64)
+    return Response(np.empty(shape), np.empty(n_pairs), np.empty(shape), np.empty((4, n_pairs)), order)
 
 
-@compiled
+@lean
 def bound_at(joint: Joint, V: FloatArray, prices: Prices, response: Response) -> float:
     """The bound on max Σ V·R that these prices give; writes the response to them.
 
     It cuts μ to what it can take off, and replaces the prices of senders with one pair by the best ones.
     """
-    net, sent, R, rooms = response
+    net, sent, R, rooms, order = response
     found = net_worths(joint, V, prices.receiving, prices.holding, net)
-    _price_lone_pairs(joint, net, prices.once)
+    _sort_steps(net, order)
+    _price_lone_pairs(joint, net, order, prices.once)
     sent[:] = 0.0
     for l in range(sent.size):
         found += prices.once[l] * joint.limit[l]
     for t in range(net.shape[0]):
-        found += _earn(joint, joint.segment[t], net[t], prices.once, sent, R[t], rooms)
+        g = joint.segment[t]
+        if t == 0 or joint.segment[t - 1] != g:
+            for k in range(joint.B.shape[1]):
+                for l in range(joint.offsets[k], joint.offsets[k + 1]):
+                    rooms[3, l] = _most_at_once(joint, g, k, l)
+        found += _earn(joint, g, net[t], prices.once, sent, R[t], rooms)
     return found
 
 
@@ -216,7 +241,7 @@ def improve_prices(
     return most
 
 
-@compiled
+@lean
 def _move_all(joint: Joint, sent: FloatArray, R: FloatArray, receiving: _Moves, holding: _Moves, once: _Moves) -> None:
     """Move every price after what the senders would send."""
     n_steps, S = R.shape

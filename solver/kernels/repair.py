@@ -3,13 +3,13 @@
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
-from solver.kernels.compile import compiled
+from solver.kernels.compile import compiled, inlined, lean
 from solver.kernels.layout import Step
 
 __all__ = ["hand_out", "shrink_to_fit", "spent"]
 
 
-@compiled
+@inlined
 def spent(first: int, last: int, phi: FloatArray, psi: FloatArray) -> tuple[float, float]:
     """What a sender uses: Σ Φ and Σ ψΦ over its links."""
     share = 0.0
@@ -20,7 +20,7 @@ def spent(first: int, last: int, phi: FloatArray, psi: FloatArray) -> tuple[floa
     return share, budget
 
 
-@compiled
+@lean
 def shrink_to_fit(step: Step, phi: FloatArray, R: FloatArray) -> None:
     """Scale fractions down, sender by sender and then receiver by receiver, until all constraints hold.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from solver.arrays import FloatArray
-from solver.kernels.compile import compiled, inlined
+from solver.kernels.compile import compiled, inlined, lean
 from solver.kernels.layout import Point, Reduced, Step
 from solver.kernels.newton import row_sums
 from solver.kernels.objective import gradient
@@ -23,7 +23,8 @@ def starting_point(step: Step, reduced: Reduced) -> Point:
     """
     groups, receiver = reduced.groups, reduced.receiver
     u, c, d, cap = reduced.u, reduced.c, reduced.d, reduced.room
-    n_senders = groups[-1, 0] + groups[-1, 1]
+    last = groups[-1].view(np.int64)
+    n_senders = last[0] + last[1]
     point = as_point(u.size, n_senders, cap.size, reduced.top.size)
     s, w, q, mu = point.s, point.w, point.q, point.mu
     g = np.empty(cap.size)
@@ -63,7 +64,7 @@ def _value(reduced: Reduced, g: FloatArray, mu: FloatArray, l: int) -> float:
     return float(value)
 
 
-@compiled
+@lean
 def _price_limits(reduced: Reduced, g: FloatArray, tau: float, point: Point) -> None:
     """Dual feasible multipliers where links have limits: they take up each link's value, so rows cost little."""
     groups, c, d, lam = reduced.groups, reduced.c, reduced.d, point.lam
@@ -80,7 +81,7 @@ def _price_limits(reduced: Reduced, g: FloatArray, tau: float, point: Point) -> 
                 point.z[l] = c[l] * lam[0, k0 + k] + d[l] * lam[1, k0 + k] + point.y[l] - value
 
 
-@compiled
+@lean
 def _price_rows(reduced: Reduced, g: FloatArray, tau: float, point: Point) -> None:
     """Dual feasible multipliers without limits: the rows are priced above the value of the sender's best link."""
     groups, c, d, lam = reduced.groups, reduced.c, reduced.d, point.lam
