@@ -37,7 +37,7 @@ __all__ = ["PlannedSegment", "horizon_bound"]
 # depend on how busy the machine is. A unit is about a nanosecond of one processor; only ratios matter. Solving takes so
 # much for a call, so much for each step and each iteration, and so much more for each link of them. A pass of the
 # certificate takes so much for each receiver and link of each step. The first prices take a call and two passes.
-_SHARE = 0.27
+_SHARE = 0.25
 _CALL, _STEP, _STEP_LINK, _ITERATION, _ITERATION_LINK = 350_000, 5_000, 110, 4_000, 25
 _CERTIFY, _PASS_RECEIVER, _PASS_LINK = 50_000, 20, 14
 _MOST_PASSES = 16
