@@ -1,10 +1,10 @@
 """`make bench-solver`: the fast solver against raw Clarabel and CVXPY on the same instances, in one run.
 
 Correctness first: every answer is checked against CVXPY's objective, its own certificate and the constraints, and the
-run ends with an error if one fails. Then time: each solver gets a warm-up and is timed over repeated solves, whose
-median counts. Clarabel is timed from its own matrices (set-up and solve); CVXPY "reused" puts new numbers into a
-problem built once; CVXPY "new" builds and solves. Times are those of the processor, in the thread that calls, so
-that other work on the machine does not change the ratios. `--only` runs some parts. The last line is one JSON object.
+run ends with an error if one fails. Then time: the solvers of a step take turns, and the medians of repeated solves
+count. Clarabel is timed from its own matrices (set-up and solve); CVXPY "reused" puts new numbers into a problem built
+once; CVXPY "new" builds and solves. Times are those of the processor, in the thread that calls, so that other work on
+the machine does not change the ratios. `--only` runs some parts. The last line is one JSON object.
 
 Limits: one process, one thread; random networks of `solver.instances`, not recorded ones. The fast solver stops at a
 relative gap of 1e-8, Clarabel and CVXPY reused at Clarabel's defaults (1e-8), CVXPY new is the reference solver
@@ -29,7 +29,7 @@ from benchmarks.horizon_overhead import horizon_overhead
 from benchmarks.machine import describe
 from benchmarks.rivals import ClarabelStep, ReusedStep
 from benchmarks.send_once import compare_plans
-from benchmarks.timing import milliseconds
+from benchmarks.timing import in_turn, milliseconds
 from benchmarks.whole_horizon import whole_horizon
 from solver import StepProblem, StepSolution, plan_offloading, solve_fast, solve_many, start, step_problem
 from solver.instances import BUDGETS, random_network
@@ -87,15 +87,19 @@ def _case(n_devices: int, sample_size: int, budgets: str) -> dict[str, object]:
     clarabel_step, reused = ClarabelStep.of(problem), ReusedStep(problem)
     objective, status = clarabel_step.solve()
     difference = _check(f"N={n_devices} S={sample_size} {budgets}", answer, reference.objective)
+    solvers = (
+        lambda: solve_fast(problem),
+        clarabel_step.solve,
+        lambda: reused.solve(problem),
+        lambda: solve_reference(problem),
+    )
+    taken = in_turn(solvers, thread_time)
     return {
         "n_devices": n_devices,
         "sample_size": sample_size,
         "links": problem.n_links,
         "budgets": budgets,
-        "fast_ms": _processor_ms(lambda: solve_fast(problem)),
-        "clarabel_ms": _processor_ms(clarabel_step.solve),
-        "cvxpy_reused_ms": _processor_ms(lambda: reused.solve(problem)),
-        "cvxpy_new_ms": _processor_ms(lambda: solve_reference(problem)),
+        **dict(zip(("fast_ms", "clarabel_ms", "cvxpy_reused_ms", "cvxpy_new_ms"), taken, strict=True)),
         "relative_gap": answer.relative_gap,
         "objective_difference": difference,
         "iterations": answer.iterations,
