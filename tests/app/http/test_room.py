@@ -9,8 +9,8 @@ import httpx
 from tests.support.requests import random_request
 from tests.support.server import running_server
 
-LIMIT = 40_000
-QUOTA = re.compile(r"you keep (\d+) bytes, and (\d+) more would pass the limit of 40000 \(FEDSIFT_KEY_BYTES\)")
+LIMIT = 80_000
+QUOTA = re.compile(r"you keep (\d+) bytes, and (\d+) more would pass the limit of 80000 \(FEDSIFT_KEY_BYTES\)")
 VALIDATION = {"source": {"kind": "generator", "devices": 12}, "schemes": ["random"], "draws": 1, "aggregations": 5}
 
 
