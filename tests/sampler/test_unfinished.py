@@ -40,19 +40,19 @@ def test_without_time_the_set_is_whole_and_says_so(name: str, seconds: float | N
 
 
 def test_picks_made_in_time_are_kept() -> None:
-    # The clock is read before each pick, so a flag that the third reading sees leaves two picks.
+    # The clock is read before each pick and each of three layers, so a flag at the tenth reading leaves two picks.
     asked = problem(7, None)
     whole = find_sampler("gcn_rank")(asked, np.random.default_rng(3))
 
-    class ThirdTime(SamplingProblem):
+    class TenthTime(SamplingProblem):
         looks = 0
 
         @property
         def out_of_time(self) -> bool:
-            ThirdTime.looks += 1
-            return ThirdTime.looks > 2
+            TenthTime.looks += 1
+            return TenthTime.looks > 9
 
-    cut = ThirdTime(asked.schedule, asked.sample_size, asked.horizon, asked.candidates)
+    cut = TenthTime(asked.schedule, asked.sample_size, asked.horizon, asked.candidates)
     found = find_sampler("gcn_rank")(cut, np.random.default_rng(3))
     assert not found.complete
     assert found.sampled[:2].tolist() == whole.sampled[:2].tolist()
