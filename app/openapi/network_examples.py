@@ -2,26 +2,15 @@
 
 from typing import Any
 
+from app.plans.request import EXAMPLE
+
 __all__ = ["NETWORK_ARCHIVE_SAMPLE", "NETWORK_ID", "NETWORK_REQUESTS", "NETWORK_RESPONSES"]
 
 NETWORK_ID = "net_0d4e8a1b2c3f49a58b6c7d8e9f001122"
 _MADE = "2026-03-02T09:30:00Z"
 _NETWORK: dict[str, Any] = {
-    "devices": {
-        "id": ["hub", "cam-1", "cam-2"],
-        "data": [600.0, 580.0, 610.0],
-        "processing_capacity": [2000.0, 900.0, 1200.0],
-        "processing_cost": [0.8, 1.0, 0.9],
-        "receive_capacity": [200.0, 100.0, 150.0],
-        "transmit_budget": [80.0, 60.0, 70.0],
-    },
-    "topology": {
-        "kind": "links",
-        "source": [1, 2],
-        "target": [0, 0],
-        "similarity": [0.4, 0.1],
-        "transmit_cost": [0.5, 0.7],
-    },
+    **EXAMPLE["network"],
+    "devices": {"id": ["hub", "cam-1", "cam-2"], **EXAMPLE["network"]["devices"]},
 }
 _PATCHED = {
     "devices": {**_NETWORK["devices"], "transmit_budget": [80.0, 30.0, 70.0]},
