@@ -6,6 +6,7 @@ have received: a device that leaves takes that out of the objective. So a swap p
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,6 +149,17 @@ def _healed(members: NDArray[np.int64], kept: NDArray[np.int64], came: NDArray[n
     return Healed(np.array([*sampled, *coming], np.int64), tuple(replaced), complete)
 
 
+def _keeping(
+    quotas: Sequence[Quota], sampled: NDArray[np.int64], device: int, others: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which of the others may take the place of a sampled device: no quota lacks more then."""
+    may = np.ones(others.size, np.bool_)
+    for quota in quotas:
+        if quota.missing(sampled[sampled != device]) > quota.missing(sampled):
+            may &= np.isin(others, quota.devices)
+    return may
+
+
 def _swapped(
     search: LocalSearch, members: NDArray[np.int64], healed: Healed, limit: int, quotas: Sequence[Quota]
 ) -> Healed:
@@ -158,9 +170,8 @@ def _swapped(
     value = search.objective.value(sampled) if len(sampled) else np.inf
     while len([one for one in replaced if one.by is not None]) < limit and not search.problem.out_of_time:
         rest = search.candidates[~np.isin(search.candidates, np.append(sampled, members))]
-        other, found = search.best_swap(sampled, rest)
-        better = found > value + LEAST_GAIN * max(abs(value), 1.0)
-        if not better or any(quota.missing(other) > quota.missing(sampled) for quota in quotas):
+        other, found = search.best_swap(sampled, rest, partial(_keeping, quotas, sampled) if quotas else None)
+        if not found > value + LEAST_GAIN * max(abs(value), 1.0):
             break
         (place,) = np.flatnonzero(other != sampled)
         out, by = int(sampled[place]), int(other[place])

@@ -1,5 +1,6 @@
 """Local search: from greedy and random sets, swap a sampled device for another while that raises the objective."""
 
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import comb
 
@@ -25,6 +26,8 @@ _DOUBLE_SWAPS = 1_000
 _MOST_ROUNDS = 100
 # A swap must gain more than rounding errors.
 LEAST_GAIN = 1e-10
+
+Successors = Callable[[int, NDArray[np.int64]], NDArray[np.bool_]]
 
 
 def sample_by_local_search(objective: Objective, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
@@ -84,21 +87,31 @@ class LocalSearch:
                 break
         return sampled, value
 
-    def best_swap(self, sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> tuple[NDArray[np.int64], float]:
-        """Return the best set with one of `sampled` replaced by one of `rest`, and its value."""
+    def best_swap(
+        self, sampled: NDArray[np.int64], rest: NDArray[np.int64], successors: Successors | None = None
+    ) -> tuple[NDArray[np.int64], float]:
+        """Return the best set with one of `sampled` replaced by one of `rest`, and its value.
+
+        `successors` marks which of some devices may take the place of a sampled one; by default all may.
+        """
         best, highest = sampled, -np.inf
-        rest = self._promising(rest)
+        if successors is None:
+            choices = [self._promising(rest)] * len(sampled)
+        else:
+            choices = [self._promising(rest[successors(device, rest)]) for device in sampled.tolist()]
         if not self.objective.cheap:
-            return self._best(_swapped(sampled, rest), sampled)
-        for place, device in enumerate(sampled.tolist() if len(rest) else []):
+            return self._best(_swapped(sampled, choices), sampled)
+        for place, (device, others) in enumerate(zip(sampled.tolist(), choices, strict=True)):
             if self.problem.out_of_time:
                 break
+            if not len(others):
+                continue
             self.standing.remove(device)
-            new, found = best_of(self.standing.look(rest))
+            new, found = best_of(self.standing.look(others))
             self.standing.add(device)
             if found > highest:
                 best, highest = sampled.copy(), found
-                best[place] = rest[new]
+                best[place] = others[new]
         return best, highest
 
     def _promising(self, rest: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -120,11 +133,11 @@ class LocalSearch:
         return sets[best], found
 
 
-def _swapped(sampled: NDArray[np.int64], rest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a row for each way to replace one sampled device by one of `rest`."""
-    size = len(sampled)
-    sets = np.repeat(sampled[None], size * len(rest), axis=0)
-    sets[np.arange(len(sets)), np.repeat(np.arange(size), len(rest))] = np.tile(rest, size)
+def _swapped(sampled: NDArray[np.int64], choices: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return a row for each way to replace one sampled device by one of its choices."""
+    sizes = [len(others) for others in choices]
+    sets = np.repeat(sampled[None], sum(sizes), axis=0)
+    sets[np.arange(len(sets)), np.repeat(np.arange(len(sampled)), sizes)] = np.concatenate([sampled[:0], *choices])
     return sets
 
 

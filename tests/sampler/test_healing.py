@@ -130,3 +130,23 @@ def test_quotas_are_filled_first_and_others_make_room() -> None:
     with pytest.raises(QuotaError) as refused:
         heal(posed, MEMBERS, np.random.default_rng(0), lost=np.array([2]), quotas=(Quota(np.array([30, 7]), 2),))
     assert (refused.value.place, refused.value.able) == (0, 1)
+
+
+@pytest.mark.parametrize("objective", ["balance", "surrogate"])
+def test_devices_of_a_quota_are_swapped_for_others_of_it(objective: str) -> None:
+    """All places belong to a quota at its minimum: the best swaps within each are still made."""
+    posed = problem(labelled(20), SIZE)
+    quotas = (Quota(np.arange(10), 2), Quota(np.arange(10, 20), 2))
+    members = np.array([7, 2, 15, 14])
+    healed = heal(posed, members, np.random.default_rng(0), quotas=quotas, swaps=True, objective=objective)
+    assert healed.replaced
+    assert all(quota.missing(healed.sampled) == 0 for quota in quotas)
+    value = find_objective(objective)(posed).value
+    rest = [place for place in range(20) if place not in healed.sampled]
+    swaps = [
+        np.where(healed.sampled == out, by, healed.sampled)
+        for out in healed.sampled
+        for by in rest
+        if (out < 10) == (by < 10)
+    ]
+    assert value(healed.sampled) >= max(value(each) for each in swaps) - 1e-9
