@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.kernels.set_bound import add_arrivals, add_sendable, least_objective
-from sampler.objectives.reach import sendable_share
 from solver.eligibility import ROUNDING, data_ceiling
 from solver.network import Network
 from solver.state import HorizonState
@@ -59,7 +58,7 @@ def set_bound(problem: SamplingProblem, steps: int, state: HorizonState | None =
     together = _most_together(problem, moments) + before.sum()
     bound = least_objective(
         frozen(network.devices.data[problem.candidates]),
-        frozen(np.ascontiguousarray(received.T)),
+        frozen(received),
         frozen(together),
         network.total_data,
         frozen(norm_sums),
@@ -111,11 +110,13 @@ def _most_received(
             # A pair that is linked anew may have sent before. That it may send all once more only weakens the bound.
             first = before is None and state is not None
             unsent = state.unsent_of(links.source, links.target) if first and state else np.ones(len(links))
-        fresh = data[links.source] * (1.0 - links.similarity)
         add_arrivals(
             frozen(network.incoming),
-            frozen(fresh),
-            frozen(sendable_share(network)),
+            frozen(links.source),
+            frozen(links.similarity),
+            frozen(links.transmit_cost),
+            frozen(network.devices.data),
+            frozen(network.devices.transmit_budget),
             frozen(passed),
             unsent,
             arriving,
@@ -124,7 +125,10 @@ def _most_received(
         taken += network.devices.receive_capacity[chosen, None] * passed
         before = network
     room = np.maximum(data_ceiling(problem.schedule, chosen, 1, problem.horizon) - data[chosen] - earlier[chosen], 0.0)
-    received: FloatArray = np.minimum(np.minimum(arriving[chosen], taken), room[:, None]) + earlier[chosen, None]
+    received: FloatArray = arriving[chosen]
+    np.minimum(received, taken, out=received)
+    np.minimum(received, room[:, None], out=received)
+    received += earlier[chosen, None]
     return received
 
 

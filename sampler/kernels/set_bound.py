@@ -1,5 +1,7 @@
 """The arithmetic of `sampler.set_bound`, in its letters."""
 
+import math
+
 import numpy as np
 
 from sampler.kernels.compile import compiled
@@ -12,13 +14,18 @@ __all__ = ["add_arrivals", "add_sendable", "least_objective"]
 # Devices between two looks at the clock.
 _PORTION = 256
 _HALVINGS = 24
+# The fewest keys that wait to be sorted into the top.
+_WAITING = 256
 
 
 @compiled
 def add_arrivals(
     incoming: IntArray,
-    fresh: FloatArray,
-    share: FloatArray,
+    source: IntArray,
+    similarity: FloatArray,
+    cost: FloatArray,
+    data: FloatArray,
+    budget: FloatArray,
     steps: IntArray,
     unsent: FloatArray,
     arriving: FloatArray,
@@ -26,8 +33,9 @@ def add_arrivals(
 ) -> None:
     """Add to arriving[i, j] what the links into i can bring in steps[j] steps under constant conditions.
 
-    Link l brings fresh[l]·min(unsent[l], share[l]·steps[j]); `unsent` is lowered by what it sends in all of the steps.
-    When time is over, nothing is known of the devices that are left: ∞ arrives at them.
+    A link brings D_k(1 − λ)·min(unsent, share·steps[j]), where share = min(1, Ψ_k/(D_k ψ)) fits a step; `unsent` is
+    lowered by what it sends in all of the steps. When time is over, nothing is known of the devices that are left: ∞
+    arrives at them.
     """
     last = steps.size - 1
     for i in range(incoming.size - 1):
@@ -35,9 +43,14 @@ def add_arrivals(
             arriving[i:] = np.inf
             return
         for link in range(incoming[i], incoming[i + 1]):
+            k = source[link]
+            fresh = data[k] * (1.0 - similarity[link])
+            needed = data[k] * cost[link]
+            share = budget[k] / needed if needed > budget[k] else 1.0
+            left = unsent[link]
             for j in range(steps.size):
-                arriving[i, j] += fresh[link] * min(unsent[link], share[link] * steps[j])
-            unsent[link] -= min(unsent[link], share[link] * steps[last])
+                arriving[i, j] += fresh * min(left, share * steps[j])
+            unsent[link] -= min(left, share * steps[last])
 
 
 @compiled
@@ -65,17 +78,42 @@ def add_sendable(
 
 
 @compiled
+def _smallest_of_top(key: FloatArray, size: int) -> float:
+    """The `size`-th largest key: the keys above the smallest one of the top so far wait until they are sorted in."""
+    waiting = np.empty(min(key.size, max(2 * size, _WAITING)))
+    n = 0
+    smallest = -np.inf
+    for i in range(key.size):
+        if key[i] > smallest:
+            if n == waiting.size:
+                smallest = np.partition(waiting, n - size)[n - size]
+                n = 0
+                for m in range(waiting.size):
+                    if waiting[m] > smallest:
+                        waiting[n] = waiting[m]
+                        n += 1
+                # The rest of the top are keys that equal the smallest one.
+                waiting[n:size] = smallest
+                n = size
+            waiting[n] = key[i]
+            n += 1
+    return float(np.partition(waiting[:n], n - size)[n - size])
+
+
+@compiled
 def _top(key: FloatArray, one: FloatArray, two: FloatArray, size: int) -> tuple[float, float]:
     """The sums of two columns over the `size` largest keys."""
-    least = np.partition(key, key.size - size)[key.size - size]
+    smallest = _smallest_of_top(key, size)
     first, second, count = 0.0, 0.0, 0
     for i in range(key.size):
-        if key[i] > least:
+        if key[i] > smallest:
             first += one[i]
             second += two[i]
             count += 1
     for i in range(key.size):
-        if count < size and key[i] == least:
+        if count == size:
+            break
+        if key[i] == smallest:
             first += one[i]
             second += two[i]
             count += 1
@@ -83,12 +121,11 @@ def _top(key: FloatArray, one: FloatArray, two: FloatArray, size: int) -> tuple[
 
 
 @compiled
-def _least_ratio(data: FloatArray, most: FloatArray, total: float, size: int, highest: float) -> float:
-    """ρ: at most A/B of every set, by Newton's method on min_𝒮 A − ρB (Dinkelbach 1967).
+def _least_ratio(data: FloatArray, most: FloatArray, total: float, size: int, lowest: float) -> float:
+    """ρ: at most A/B of every set, by Newton's method on min_𝒮 A − ρB (Dinkelbach 1967), from the `lowest` ratio on.
 
     From any ρ every set has A/B ≥ ρ + min(A − ρB)/W if that minimum is below 0, since B ≥ W.
     """
-    lowest = (total - _top(data, data, data, size)[0]) / highest
     rho = lowest
     for _ in range(2):
         own, received = _top(data + rho * most, data, most, size)
@@ -108,10 +145,8 @@ def _best_received(data: float, most: float, cost: float, noise: float) -> float
 
 @compiled
 def _price(data: FloatArray, most: FloatArray, together: float, worth: float, noise: float, size: int) -> float:
-    """π: the price at which the S devices that can receive most take no more than C; every price is valid."""
-    if _top(most, most, most, size)[0] <= together:
-        return 0.0
-    least = np.partition(most, most.size - size)[most.size - size]
+    """π > 0: the price at which the S devices that can receive most take no more than C; every price is valid."""
+    least = _smallest_of_top(most, size)
     smallest = np.inf
     for i in range(data.size):
         if most[i] >= least:
@@ -141,19 +176,22 @@ def least_objective(
     noises: FloatArray,
     size: int,
 ) -> float:
-    """The bound: D and R̄ (moments, candidates), C of each moment, W, the sums of g and of γ/S over its steps, S."""
+    """The bound: D and R̄ (candidates, moments), C of each moment, W, the sums of g and of γ/S over its steps, S."""
     constant = 0.0
     weight = np.zeros(data.size)
+    least_outside = total - _top(data, data, data, size)[0]
     for j in range(norms.size):
-        most = received[j]
-        highest = total + min(_top(most, most, most, size)[0], together[j])
-        rho = _least_ratio(data, most, total, size, highest)
+        most = received[:, j].copy()
+        wanted = _top(most, most, most, size)[0]
+        highest = total + min(wanted, together[j])
+        rho = _least_ratio(data, most, total, size, least_outside / highest)
         worth = norms[j] * rho / highest
-        price = _price(data, most, together[j], worth, noises[j], size)
+        price = 0.0
         constant += norms[j] * (rho + total * (1.0 - rho) / highest)
-        if price > 0.0:
+        if wanted > together[j]:
+            price = _price(data, most, together[j], worth, noises[j], size)
             constant -= price * together[j]
         for i in range(data.size):
             best = _best_received(data[i], most[i], price - worth, noises[j])
-            weight[i] += norms[j] / highest * data[i] + (worth - price) * best - noises[j] * (data[i] + best) ** -0.5
+            weight[i] += norms[j] / highest * data[i] + (worth - price) * best - noises[j] / math.sqrt(data[i] + best)
     return constant - _top(weight, weight, weight, size)[0]

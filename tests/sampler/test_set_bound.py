@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from sampler.base import SamplingProblem
+from sampler.kernels.set_bound import least_objective
 from sampler.registry import find_sampler
 from sampler.set_bound import set_bound
 from solver import Change, GradientModel, Network, Schedule, plan_offloading, start
 from solver.fast import TOLERANCE, effort_for
 from solver.instances import BUDGETS, random_network
 from solver.reference_horizon import solve_jointly
+from solver.validation import frozen
 from tests.support.instances import FAMILIES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
@@ -99,3 +101,22 @@ def test_more_moments_than_steps_or_fewer_both_bound() -> None:
         plan = plan_offloading(net, sampled, horizon=steps, transfer="send_once")
         assert plan.objective is not None
         assert 0.9 * plan.objective < set_bound(problem, steps) <= plan.objective
+
+
+@pytest.mark.parametrize("size", [1, 7, 300, 1999, 2000])
+def test_the_top_is_found_among_many_devices_of_which_some_are_alike(size: int) -> None:
+    generator = np.random.default_rng(size)
+    data = generator.integers(1, 30, 2000).astype(np.float64)
+    # Without links, gradient and noise of 1: the mean of 1 − D_S/W and of D_i^(−1/2)/S are both least for the top.
+    nothing = np.zeros((2000, 1))
+    bound = least_objective(
+        frozen(data),
+        frozen(nothing),
+        frozen(np.zeros(1)),
+        data.sum(),
+        frozen(np.ones(1)),
+        frozen(np.ones(1) / size),
+        size,
+    )
+    top = np.sort(data)[-size:]
+    assert bound == pytest.approx(1.0 - top.sum() / data.sum() + np.mean(top**-0.5), rel=1e-12)
