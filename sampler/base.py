@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler.errors import TooFewDevicesError
+from sampler.errors import TimeIsOverError, TooFewDevicesError
 from sampler.trace import Pick
 from solver.eligibility import eligible_devices, obstacles
 from solver.errors import InvalidInputError
@@ -60,6 +60,15 @@ class SamplingProblem:
     def out_of_time(self) -> bool:
         """Whether the search is to end now with the best set so far."""
         return bool(is_over(self.effort))
+
+    def look(self) -> None:
+        """Look at the clock, for work that has no set to return before it is done.
+
+        Raises:
+            TimeIsOverError: the search is to end now.
+        """
+        if self.out_of_time:
+            raise TimeIsOverError("time is over")
 
     @classmethod
     def of(

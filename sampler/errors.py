@@ -4,6 +4,7 @@ FedsiftError                     the root, in solver.errors
 └── SamplingError
     ├── DuplicateSamplerError    a sampler of that name is registered already
     ├── MissingLabelsError       the objective needs label counts, the network has none
+    ├── TimeIsOverError          time is over, or the search is cancelled; samplers catch it and return a set
     ├── TooFewDevicesError       fewer devices can be sampled than were asked for; says which cannot and why
     ├── TooManySetsError         an exhaustive search would exceed its limit of sets
     ├── TooMuchWorkError         a search would exceed its limit of offloading problems
@@ -19,6 +20,7 @@ __all__ = [
     "DuplicateSamplerError",
     "MissingLabelsError",
     "SamplingError",
+    "TimeIsOverError",
     "TooFewDevicesError",
     "TooManySetsError",
     "TooMuchWorkError",
@@ -38,6 +40,10 @@ class DuplicateSamplerError(SamplingError):
 
 class MissingLabelsError(SamplingError):
     """The objective needs label counts, and the network has none."""
+
+
+class TimeIsOverError(SamplingError):
+    """Time is over, or the search is cancelled; samplers catch it and return a set."""
 
 
 class TooFewDevicesError(SamplingError):

@@ -5,7 +5,8 @@ log-softmax over the devices (Sec. IV-B). Λ is not symmetric: Λ_ij is the shar
 gathers from the devices that it can send to, and D̃_ii = 1 + Σ_j Λ_ij.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,13 @@ _ROWS = 16_384
 
 
 class Propagation:
-    """D̃^(−1/2) Ã D̃^(−1/2) of a network, applied in O(links) without forming an N×N matrix."""
+    """D̃^(−1/2) Ã D̃^(−1/2) of a network, applied in O(links) without forming an N×N matrix.
 
-    def __init__(self, network: Network) -> None:
+    It calls `look`, which may raise, while it is built and before each block of rows: with 10⁶ links each takes a
+    tenth of a second and more.
+    """
+
+    def __init__(self, network: Network, look: Callable[[], None] = lambda: None) -> None:
         from scipy import sparse  # noqa: PLC0415 — see `solver.network`
 
         n = len(network)
@@ -34,13 +39,21 @@ class Propagation:
         # Links are sorted by target, so the arrays already are Λ in compressed sparse columns. Rows gather faster.
         weight = links.similarity * root[links.source] * root[links.target]
         between = sparse.csc_array((weight, links.source, network.incoming), shape=(n, n))
+        look()
         whole = (between + sparse.diags_array(1.0 / degree, format="csc")).tocsr()
+        look()
+        self._look = look
         self._blocks = [whole[first : first + _ROWS] for first in range(0, n, _ROWS)]
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return D̃^(−1/2) Ã D̃^(−1/2) X for X of shape (N, U)."""
-        gathered: FloatArray = np.concatenate(in_threads(lambda block: block @ values, self._blocks))
-        return gathered
+
+        def rows(block: Any) -> FloatArray:
+            self._look()
+            product: FloatArray = block @ values
+            return product
+
+        return np.concatenate(in_threads(rows, self._blocks))
 
 
 def log_softmax(logits: FloatArray) -> FloatArray:

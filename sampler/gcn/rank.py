@@ -9,12 +9,14 @@ so a device's own features and its neighbours' have separate weights. The featur
 describe what offloading could bring and what the picked devices hold already.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem, Selection
+from sampler.errors import TimeIsOverError
 from sampler.gcn.forward import Propagation, log_softmax
 from sampler.gcn.rank_features import RankView
 from sampler.gcn.weights import GENERAL, Weights, load_weights
@@ -28,17 +30,10 @@ FloatArray = NDArray[np.float64]
 RULE = "highest rank"
 
 
-def rank_logits(
-    features: FloatArray,
-    propagate: Propagation,
-    layers: Sequence[FloatArray],
-    over: Callable[[], bool] = lambda: False,
-) -> FloatArray | None:
-    """Return every device's logit from its features (N, U), or None if time is over between two layers."""
+def rank_logits(features: FloatArray, propagate: Propagation, layers: Sequence[FloatArray]) -> FloatArray:
+    """Return every device's logit from its features (N, U)."""
     hidden = features
     for depth, W in enumerate(layers):
-        if over():
-            return None
         width = hidden.shape[1]
         own, neighbours, constant = W[:width], W[width : 2 * width], W[-1]
         # Propagate the narrower matrix, before or after the weights: the product is the same.
@@ -77,23 +72,19 @@ class GcnRank:
 
         When time is over, the rest are those of highest rank after the last pick, or of most data if there was none.
         """
-        view, propagate = RankView(problem), Propagation(problem.conditions)
         layers = self.weights.layers
         picks: list[Pick] = []
         logits = problem.conditions.devices.data
-        for _ in range(problem.sample_size):
-            if problem.out_of_time:
-                break
-            ranked = rank_logits(view.features(), propagate, layers, lambda: problem.out_of_time)
-            if ranked is None:
-                break
-            logits = ranked
-            pick = _best(np.flatnonzero(view.free), logits, generator, view.picked)
-            # The score of a free device is its logit less a constant of the round.
-            level = pick.score - logits[pick.device]
-            told = {int(i): float(level + logits[i]) for i in problem.explained if view.free[i]}
-            view.pick(pick.device)
-            picks.append(pick.with_gains(told))
+        with suppress(TimeIsOverError):
+            view, propagate = RankView(problem), Propagation(problem.conditions, problem.look)
+            for _ in range(problem.sample_size):
+                logits = rank_logits(view.features(), propagate, layers)
+                pick = _best(np.flatnonzero(view.free), logits, generator, view.picked)
+                # The score of a free device is its logit less a constant of the round.
+                level = pick.score - logits[pick.device]
+                told = {int(i): float(level + logits[i]) for i in problem.explained if view.free[i]}
+                view.pick(pick.device)
+                picks.append(pick.with_gains(told))
         return selection(problem, picks, logits)
 
 

@@ -47,7 +47,10 @@ RANK_FEATURES = (*_RELATIVE, *_PLAIN)
 
 
 class RankView:
-    """The features of a sampling problem for the ranking network; `pick` moves on to the next step."""
+    """The features of a sampling problem for the ranking network; `pick` moves on to the next step.
+
+    It looks at the problem's clock in between, since at 10⁵ devices its parts take tens of milliseconds each.
+    """
 
     def __init__(self, problem: SamplingProblem) -> None:
         network = problem.conditions
@@ -59,9 +62,12 @@ class RankView:
         self._labels = known is not None
         held = devices.data[:, None] if known is None else known
         self._own = held / max(held.sum() / n, 1e-300)
+        problem.look()
         self._counts = attainable_counts(network, horizon) / max(held.sum() / n, 1e-300)
+        problem.look()
         self._share = held.sum(axis=0) / max(held.sum(), 1e-300)
         self._flow = link_reach(network, horizon) * devices.data[links.source]
+        problem.look()
         self._inflow = _sums(links.target, self._flow, n)
         self._outflow = _sums(links.source, self._flow, n)
         attainable = self._counts.sum(axis=1)
@@ -76,6 +82,7 @@ class RankView:
             covered_here / np.maximum(in_links, 1),
             in_links,
         )
+        problem.look()
         self._features = np.zeros((n, len(RANK_FEATURES)))
         self._features[:, : len(static)] = standardised(np.stack(static, axis=1))
         self._features[:, -4:-1] = (problem.offloading, self._labels, problem.sample_size / n)
@@ -115,7 +122,9 @@ class RankView:
     def features(self) -> FloatArray:
         """Return the current features, (N, U), in the order of `RANK_FEATURES`. The next pick writes to this array."""
         if self._labels:
-            self._mixture[:] = standardised(self._mixed())
+            mixed = self._mixed()
+            self._problem.look()
+            self._mixture[:] = standardised(mixed)
         self._features[:, -1] = len(self.picked) / self._problem.sample_size
         return self._features
 

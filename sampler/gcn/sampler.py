@@ -6,10 +6,11 @@ import numpy as np
 
 from sampler.base import SamplingProblem, Selection
 from sampler.branch.search import branch_search
-from sampler.errors import WeightsError
+from sampler.errors import TimeIsOverError, WeightsError
 from sampler.gcn.features import device_features
 from sampler.gcn.forward import Propagation, gcn_scores
 from sampler.gcn.weights import GENERAL, PAPER_SIZES, Weights, load_weights, weights_name
+from sampler.unfinished import selection
 
 __all__ = ["GcnBranch", "GcnBranchFedl"]
 
@@ -50,11 +51,14 @@ class GcnBranch:
         return found
 
     def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-        """Score the devices, then search."""
+        """Score the devices, then search; if time is over before they are scored, those of most data are chosen."""
         network = problem.conditions
         weights = self.weights_for(problem.sample_size)
-        features = device_features(network, problem.sample_size, weights.features)
-        scores = gcn_scores(features, Propagation(network), weights.layers)
+        try:
+            features = device_features(network, problem.sample_size, weights.features)
+            scores = gcn_scores(features, Propagation(network, problem.look), weights.layers)
+        except TimeIsOverError:
+            return selection(problem, [], network.devices.data)
         return branch_search(problem, scores, generator)
 
 

@@ -39,20 +39,28 @@ def test_without_time_the_set_is_whole_and_says_so(name: str, seconds: float | N
     assert np.all(np.diff(found.scores) <= 0)
 
 
+@pytest.mark.parametrize("name", ["gcn_branch", "gcn_rank"])
+def test_before_devices_are_scored_those_of_most_data_are_chosen(name: str) -> None:
+    asked = problem(7, 0.0)
+    data = NETWORK.network.devices.data
+    found = find_sampler(name)(asked, np.random.default_rng(3))
+    assert data[found.sampled].tolist() == np.sort(data[asked.candidates])[::-1][:7].tolist()
+
+
 def test_picks_made_in_time_are_kept() -> None:
-    # The clock is read before each pick and each of three layers, so a flag at the tenth reading leaves two picks.
+    # The clock is read six times before the first pick and then before each of three layers: 13 let it make two picks.
     asked = problem(7, None)
     whole = find_sampler("gcn_rank")(asked, np.random.default_rng(3))
 
-    class TenthTime(SamplingProblem):
+    class LastTime(SamplingProblem):
         looks = 0
 
         @property
         def out_of_time(self) -> bool:
-            TenthTime.looks += 1
-            return TenthTime.looks > 9
+            LastTime.looks += 1
+            return LastTime.looks > 13
 
-    cut = TenthTime(asked.schedule, asked.sample_size, asked.horizon, asked.candidates)
+    cut = LastTime(asked.schedule, asked.sample_size, asked.horizon, asked.candidates)
     found = find_sampler("gcn_rank")(cut, np.random.default_rng(3))
     assert not found.complete
     assert found.sampled[:2].tolist() == whole.sampled[:2].tolist()

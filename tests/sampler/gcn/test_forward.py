@@ -1,5 +1,7 @@
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sampler.errors import TimeIsOverError
 from sampler.gcn.features import FEATURES, GENERAL_FEATURES, device_features, standardised
 from sampler.gcn.forward import Propagation, gcn_scores
 from sampler.gcn.torch_model import GcnScorer, edges_of
@@ -122,3 +125,18 @@ def test_rows_gathered_in_blocks_are_those_of_the_whole(monkeypatch: pytest.Monk
     whole = Propagation(network)(values)
     monkeypatch.setattr("sampler.gcn.forward._ROWS", 5)
     np.testing.assert_array_equal(Propagation(network)(values), whole)
+
+
+def test_no_block_is_gathered_after_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sampler.gcn.forward._ROWS", 5)
+    network, values = random_devices(23, 0.3, 1), np.ones((23, 3))
+    # Building looks twice, and five blocks once each.
+    for looks, whole in ((7, True), (6, False), (2, False), (1, False)):
+        clock = iter([True] * looks)
+
+        def look(clock: Iterator[bool] = clock) -> None:
+            if not next(clock, False):
+                raise TimeIsOverError("time is over")
+
+        with nullcontext() if whole else pytest.raises(TimeIsOverError):
+            Propagation(network, look)(values)
