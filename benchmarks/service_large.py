@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.plans.binary import NPZ
+from app.networks.archived import NPZ
 from app.plans.planning import make_plan
 from app.plans.request import BinaryParameters
 from app.settings import Settings

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from app.plans.binary import NPZ
+from app.networks.archived import NPZ
 from benchmarks.machine import describe
 from benchmarks.service_process import ServerProcess, fedsift_server
 from solver.instances import random_network

@@ -17,9 +17,9 @@ from app.wire.fleet_tables import DEVICE_NUMBERS, LINK_NUMBERS, DeviceTable, Fle
 from app.wire.ids import DeviceIds
 from app.wire.pointers import located, refusal
 from app.wire.problem import ErrorItem
-from solver.patch import LinkSet, renumbered
+from solver.patch import LinkRows, LinkSet, renumbered
 
-__all__ = ["patched_fleet"]
+__all__ = ["patched_fleet", "pointing"]
 
 _FLAGS = ("may_train", "may_send")
 
@@ -30,7 +30,7 @@ def patched_fleet(fleet: FleetIn, ids: DeviceIds, patch: PatchIn) -> FleetIn:
     Raises:
         InvalidRequestError: they do not fit the fleet.
     """
-    patch.check_fields("", (*DEVICE_NUMBERS, *_FLAGS, "group"), LINK_NUMBERS, "fleet")
+    patch.check_fields("", (*DEVICE_NUMBERS, *_FLAGS, "group", "unset"), (*LINK_NUMBERS, "unset"), "fleet")
     names = Names(len(ids.names), ids, patch.added_ids("", ids))
     changed, removed = names.devices(patch.devices, "/devices"), names.devices(patch.remove_devices, "/remove_devices")
     rows = link_rows(patch, names, removed, LINK_NUMBERS, "")
@@ -42,12 +42,24 @@ def patched_fleet(fleet: FleetIn, ids: DeviceIds, patch: PatchIn) -> FleetIn:
     if rows:
         with located({}):
             links = rows.applied(links, names.count, ("mbps",), "")
+        links = _unset(links, rows, patch, names.count)
     links = renumbered(links, removed, names.count)
     devices = _without(devices, removed)
     table = LinkTable(devices.id, links.source, links.target, dict(links.columns))
     if not len(devices):
         raise InvalidRequestError.at("/remove_devices", "must leave at least one device")
     return fleet.model_copy(update={"devices": devices, "links": table})
+
+
+def _unset(links: LinkSet, rows: LinkRows, patch: PatchIn, n_devices: int) -> LinkSet:
+    """The links without the numbers that the patch unsets."""
+    columns = dict(links.columns)
+    for name in LINK_NUMBERS:
+        told = [i for i, row in enumerate(patch.links) if name in row.unset]
+        if told:
+            ends = rows.target[told] * n_devices + rows.source[told]
+            columns[name] = np.where(np.isin(links.target * n_devices + links.source, ends), np.nan, columns[name])
+    return replace(links, columns=columns)
 
 
 def _changed(table: DeviceTable, numbers: list[int], patch: PatchIn) -> DeviceTable:
@@ -63,22 +75,31 @@ def _changed(table: DeviceTable, numbers: list[int], patch: PatchIn) -> DeviceTa
                 flags[name][number] = flag
         if row.group is not None:
             group[number] = groups.setdefault(row.group, len(groups))
+        for name in row.unset:
+            if name in columns:
+                columns[name][number] = np.nan
+        if "group" in row.unset:
+            group[number] = -1
     made = replace(table, numbers=columns, group=group, groups=list(groups), **flags)
     labels = {
-        n: row.label_counts for n, row in zip(numbers, patch.devices, strict=True) if row.label_counts is not None
+        n: row.label_counts
+        for n, row in zip(numbers, patch.devices, strict=True)
+        if row.label_counts is not None or "label_counts" in row.unset
     }
     return _labelled(made, labels) if labels else made
 
 
-def _labelled(table: DeviceTable, labels: dict[int, dict[str, float]]) -> DeviceTable:
-    """The table with all label counts of these devices replaced."""
+def _labelled(table: DeviceTable, labels: dict[int, dict[str, float] | None]) -> DeviceTable:
+    """The table with all label counts of these devices replaced, or left out (None)."""
     classes = {name: code for code, name in enumerate(table.classes)}
     new = [
-        (n, classes.setdefault(name, len(classes)), count) for n, row in labels.items() for name, count in row.items()
+        (n, classes.setdefault(name, len(classes)), count)
+        for n, row in labels.items()
+        for name, count in (row or {}).items()
     ]
     others = ~np.isin(table.label_device, list(labels))
     counted = table.counted.copy()
-    counted[list(labels)] = True
+    counted[list(labels)] = [row is not None for row in labels.values()]
     device, label, count = (np.array([one[k] for one in new]) for k in range(3))
     made = replace(
         table,

@@ -6,7 +6,7 @@ to arrays; `app.networks.fleet_patch` applies it to fleets.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,18 @@ __all__ = [
 _Index = Annotated[int, Field(ge=0, lt=2**31)]
 _Count = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 _NETWORK_LINK = LINK_COLUMNS[2:]
+# The fields that a fleet may leave out. Null is no way to say so: some generated clients send it for what is not told.
+_DeviceField = Literal[
+    "load",
+    "storage_datapoints",
+    "airtime_seconds",
+    "joules_per_sample",
+    "label_counts",
+    "group",
+    "latitude",
+    "longitude",
+]
+_LinkField = Literal["loss", "joules_per_megabyte", "similarity"]
 
 
 class DeviceName(RequestModel):
@@ -69,6 +81,11 @@ class DeviceFields(RequestModel):
 class DeviceChange(DeviceName, DeviceFields):
     """A device and the fields that change; those left out stay as they are."""
 
+    unset: Annotated[
+        list[_DeviceField],
+        Field(default_factory=list, description="Fields of a `fleet` that are left out from now on."),
+    ]
+
 
 class NewDevice(DeviceFields):
     """A device to add, with all fields that a device needs."""
@@ -93,6 +110,10 @@ class LinkChange(LinkEnds):
     mbps: Optional[Annotated[float, Field(ge=1e-3, le=1e6)]] = None
     loss: Optional[Annotated[float, Field(ge=0, le=0.999)]] = None
     joules_per_megabyte: Optional[Annotated[float, Field(ge=0, le=1e6)]] = None
+    unset: Annotated[
+        list[_LinkField],
+        Field(default_factory=list, description="Fields of a `fleet` that are left out from now on."),
+    ]
 
 
 class Names:
@@ -227,6 +248,9 @@ class PatchIn(RequestModel):
         )
         for table, rows, known in tables:
             for i, row in enumerate(rows):
+                both = {*getattr(row, "unset", ())} & row.model_fields_set
+                if both:
+                    raise InvalidRequestError.at(f"{pointer}/{table}/{i}/{min(both)}", "is in `unset` too")
                 strange = row.model_fields_set - known
                 if strange:
                     other = "fleet" if kind == "network" else "network"

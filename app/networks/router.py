@@ -12,8 +12,8 @@ from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
 from app.networks import service
+from app.networks.archived import NPZ
 from app.networks.schemas import NetworkList, NetworkRequest, PatchRequest, StoredNetworkOut, WholeNetworkOut
-from app.plans.binary import NPZ
 from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
 __all__ = ["router"]

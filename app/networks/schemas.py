@@ -7,12 +7,12 @@ from pydantic import Field
 
 from app.http.answers import moment
 from app.http.problems import InvalidRequestError
+from app.networks.archived import ArchiveParameters
 from app.networks.patch import PatchIn
 from app.networks.store import NetworkRecord
 from app.networks.stored import Stored, StoredFleet, StoredNetwork
 from app.wire.base import AnswerModel, Optional
 from app.wire.fleet import FleetIn, Translated
-from app.wire.ids import DeviceId
 from app.wire.naming import Named, NamedRequest
 from app.wire.network import NetworkIn
 
@@ -44,10 +44,8 @@ class NetworkRequest(NamedRequest):
         return StoredNetwork(Translated(self.network.to_domain(), self.network.devices.ids("/network/devices")))
 
 
-class NetworkParameters(NamedRequest):
+class NetworkParameters(NamedRequest, ArchiveParameters):
     """The parameters in a binary request."""
-
-    ids: Optional[list[DeviceId]] = Field(None, description="Names for the devices.")
 
 
 class PatchRequest(PatchIn):

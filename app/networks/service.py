@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 from starlette.responses import Response
 
 from app.http.answers import digest_of, encoded, find_made, new_id, page, replayed, same_body
 from app.http.gate import JSON, Service, Unwritten, check_room
-from app.http.problems import ConflictError, InvalidRequestError, MalformedError, NotFoundError, OverloadedError
+from app.http.problems import ConflictError, NotFoundError, OverloadedError
+from app.networks.archived import read_archive
 from app.networks.loading import load
 from app.networks.schemas import (
     NetworkList,
@@ -23,15 +23,11 @@ from app.networks.schemas import (
 )
 from app.networks.store import NetworkRecord, NetworkStore, NewVersion
 from app.networks.stored import Stored, StoredNetwork
-from app.plans.archive import read_arrays
-from app.plans.binary import NETWORK_ARRAYS, network_of
 from app.store.about import About, KeyTakenError, Made
 from app.store.paging import Page
 from app.wire.arrays import read_model, read_plainly
 from app.wire.base import given
 from app.wire.budget import charge
-from app.wire.fleet import Translated
-from app.wire.ids import DeviceIds
 
 __all__ = [
     "create_binary_network",
@@ -43,7 +39,6 @@ __all__ = [
     "patch_network",
 ]
 
-_KNOWN_ARRAYS = {*NETWORK_ARRAYS, "label_counts", "label_epsilon", "parameters"}
 # So many other patches may come first before one is refused.
 _ATTEMPTS = 20
 
@@ -62,19 +57,8 @@ def create_binary_network(service: Service, owner: str, key: str, body: bytes) -
     digest = digest_of("binary network", body)
     if made := same_body(find_made(service, owner, key), digest):
         return _made_before(service, owner, made)
-    arrays = read_arrays(body, _KNOWN_ARRAYS, most=len(_KNOWN_ARRAYS) + 1)  # `save_network` writes a `format` too
-    missing = [name for name in NETWORK_ARRAYS if name not in arrays]
-    if missing:
-        raise InvalidRequestError.at(f"/{missing[0]}", "is missing")
-    text = arrays.get("parameters", np.frombuffer(b"{}", np.uint8))
-    if text.dtype != np.uint8:
-        raise MalformedError("the array `parameters` must be of uint8, the bytes of a JSON object")
-    parameters = read_plainly(NetworkParameters, text.tobytes())
-    network = network_of(arrays)
-    ids = None if parameters.ids is None else DeviceIds.of(parameters.ids, "/ids/*")
-    if ids is not None and len(ids.names) != len(network):
-        raise InvalidRequestError.at("/ids", f"must have {len(network)} entries, has {len(ids.names)}")
-    return _new(service, owner, StoredNetwork(Translated(network, ids)), parameters.about(key, digest, {}))
+    given, parameters = read_archive(body, NetworkParameters)
+    return _new(service, owner, StoredNetwork(given), parameters.about(key, digest, {}))
 
 
 def _new(service: Service, owner: str, stored: Stored, about: About) -> Unwritten:

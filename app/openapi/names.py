@@ -17,6 +17,11 @@ _SUFFIXES = ("In", "Out")
 # The names of enumerations by their values, and of unions by their members.
 _CHOICES = {
     ("optimal", "feasible", "time_limit"): "PlanStatus",
+    (
+        *("load", "storage_datapoints", "airtime_seconds", "joules_per_sample"),
+        *("label_counts", "group", "latitude", "longitude"),
+    ): "OptionalDeviceField",
+    ("loss", "joules_per_megabyte", "similarity"): "OptionalLinkField",
     ("complete", "time_limit"): "SamplerStatus",
     ("links", "matrix"): "OutputForm",
     ("fast", "cvxpy"): "SolverName",

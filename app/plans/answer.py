@@ -19,7 +19,6 @@ from sampler import Pick
 from solver import StepPlan
 
 __all__ = [
-    "BinarySummary",
     "DiagnosisOut",
     "EnergyOut",
     "Gains",
@@ -28,10 +27,15 @@ __all__ = [
     "PlanEntryOut",
     "PlanList",
     "PlanOut",
+    "PlanStatus",
     "PlanSummary",
+    "SamplerStatus",
     "StepOut",
     "Transfers",
     "asked_for",
+    "milliseconds",
+    "proofs",
+    "sampler_status",
     "summary",
 ]
 
@@ -250,7 +254,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "fleet": result.fleet,
         "scores": [] if choice is None else choice.scores.tolist(),
         "trace": None if choice is None else [PickOut.from_domain(pick) for pick in choice.trace] or None,
-        "sampler_status": _sampler_status(result),
+        "sampler_status": sampler_status(result),
         "transfer": plan.transfer,
         "planning": plan.planning,
         "status": plan.status.value,
@@ -264,24 +268,25 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "max_violation": plan.max_violation,
         "horizon_bound": plan.horizon_bound,
         "horizon_gap": plan.horizon_gap,
-        **_proofs(result),
+        **proofs(result),
         "datapoints_moved": plan.datapoints_moved,
         "transmit_cost": plan.transmit_cost,
         "processing_cost": plan.processing_cost,
         "energy": _energy(result),
-        "timing_ms": _milliseconds(result),
+        "timing_ms": milliseconds(result),
         "orders": None if result.orders is None else orders_out(result.orders, result.ids),
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }
 
 
-def _sampler_status(result: PlanResult) -> SamplerStatus | None:
+def sampler_status(result: PlanResult) -> SamplerStatus | None:
+    """Whether the sampler came to its own end; None where none chose."""
     if result.choice is None or result.choice.complete is None:
         return None
     return "complete" if result.choice.complete else "time_limit"
 
 
-def _proofs(result: PlanResult) -> dict[str, Any]:
+def proofs(result: PlanResult) -> dict[str, Any]:
     """What is known of the choice among all choices; a run's later periods choose nothing."""
     choice, objective = result.choice, result.plan.objective
     if choice is None or choice.set_bound is None or objective is None:
@@ -301,70 +306,9 @@ def _energy(result: PlanResult) -> EnergyOut | None:
     return EnergyOut(transmit=transmit, processing=processing)
 
 
-def _milliseconds(result: PlanResult) -> dict[str, float]:
+def milliseconds(result: PlanResult) -> dict[str, float]:
+    """The time of each stage."""
     return {name: round(1000 * seconds, 3) for name, seconds in result.seconds.items()}
-
-
-class BinaryStep(AnswerModel):
-    """What a binary answer says of a step outside its arrays."""
-
-    step: int
-    objective: float
-    sampling_term: float
-    statistical_term: float
-    transmit_term: float
-    processing_term: float
-    energy_term: float
-    gradient_norm: float
-    relative_gap: float
-    max_violation: float
-    status: PlanStatus
-
-
-class BinarySummary(PlanAsked):
-    """What a binary answer says outside its arrays."""
-
-    sampler_status: Optional[SamplerStatus] = None
-    status: PlanStatus
-    objective: float
-    sampling_term: float
-    statistical_term: float
-    transmit_term: float
-    processing_term: float
-    energy_term: float
-    relative_gap: float
-    max_violation: float
-    horizon_bound: float
-    horizon_gap: float
-    datapoints_moved: float
-    transmit_cost: float
-    processing_cost: float
-    set_bound: Optional[float] = None
-    set_gap: Optional[float] = None
-    guarantee: Optional[Guarantee] = None
-    timing_ms: dict[str, float]
-    steps: list[BinaryStep]
-
-    @classmethod
-    def from_domain(cls, query: PlanQuery, result: PlanResult) -> "BinarySummary":
-        """All but the arrays."""
-        terms = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term", "energy_term")
-        names = (*terms, "relative_gap", "max_violation")
-        totals = ("horizon_bound", "horizon_gap", "datapoints_moved", "transmit_cost", "processing_cost")
-        per_step = ("step", *names, "gradient_norm")
-        plan = result.plan
-        return cls(
-            **asked_for(query),
-            **given(sampler_status=_sampler_status(result)),
-            **_proofs(result),
-            status=cast("PlanStatus", plan.status.value),
-            timing_ms=_milliseconds(result),
-            steps=[
-                BinaryStep(status=cast("PlanStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
-                for step in plan.steps
-            ],
-            **{name: getattr(plan, name) for name in (*names, *totals)},
-        )
 
 
 class DeviceGroup(AnswerModel):

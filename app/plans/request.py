@@ -1,6 +1,6 @@
 """Plans as they are asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from app.http.problems import InvalidRequestError
+from app.networks.archived import ArchiveParameters
+from app.networks.course import Announced, check_course, fleet_changes, speaks_fleet
 from app.networks.patch import PatchIn
 from app.plans.planning import PlanQuery
 from app.settings import Settings
@@ -36,8 +38,8 @@ __all__ = [
     "StoredNetworkId",
     "StoredNetworkVersion",
     "WeightsIn",
-    "check_steps",
     "named_devices",
+    "scheduled",
 ]
 
 EXAMPLE: dict[str, Any] = {
@@ -116,8 +118,8 @@ class ChangeIn(RequestModel):
     topology: Optional[Topology] = None
     patch: Optional[PatchIn] = Field(
         None,
-        description="Changes to some devices and links, in the fields of `network`. Devices cannot come or go, and "
-        "their data cannot change.",
+        description="Changes to some devices and links, in the fields of `network`, or of `fleet` for one. Devices "
+        "cannot come or go, and their data cannot change.",
     )
 
     def to_domain(self, pointer: str, network: Network, ids: DeviceIds | None) -> Change:
@@ -133,26 +135,40 @@ class ChangeIn(RequestModel):
     def _patch(self, pointer: str, network: Network, ids: DeviceIds | None) -> NetworkPatch | None:
         if self.patch is None:
             return None
-        if self.patch.add_devices or self.patch.remove_devices:
-            field = "add_devices" if self.patch.add_devices else "remove_devices"
-            raise InvalidRequestError.at(f"{pointer}/{field}", "devices cannot come or go in the course of a plan")
-        for i, row in enumerate(self.patch.devices):
-            for name in ("data", "label_counts"):
-                if getattr(row, name) is not None:
-                    raise InvalidRequestError.at(
-                        f"{pointer}/devices/{i}/{name}", "cannot change in the course of a plan"
-                    )
+        check_course(self.patch, pointer)
         n_links = len(network.links) if self.patch.links or self.patch.remove_links else 0
         charge_network(len(network), n_links + len(self.patch.links))
         return self.patch.to_domain(pointer, network, ids)
 
 
-def check_steps(changes: list[ChangeIn], pointer: str) -> None:
-    """Refuse a schedule with two changes for one step."""
+def scheduled(changes: Sequence[ChangeIn], given: Translated, pointer: str) -> Schedule:
+    """The network and its changes; those of a fleet are in its own fields, or all in the network's quantities.
+
+    Raises:
+        InvalidRequestError: changes do not fit, or two are for one step; `pointer` is the place of the list.
+    """
     first: dict[int, int] = {}
     for i, change in enumerate(changes):
         if first.setdefault(change.step, i) != i:
             raise InvalidRequestError.at(f"{pointer}/{i}/step", f"is the step of change {first[change.step]} too")
+    charge(changed_networks(len(given.network), len(changes)), f"a schedule of {len(changes)} changes")
+    if given.source is not None and any(one.patch is not None and speaks_fleet(one.patch) for one in changes):
+        made = fleet_changes(given.source, given.network, _announced(changes, pointer))
+    else:
+        made = [one.to_domain(f"{pointer}/{i}", given.network, given.ids) for i, one in enumerate(changes)]
+    with located(dict.fromkeys(("schedule", "devices", "links"), pointer)):
+        return Schedule(given.network, tuple(made))
+
+
+def _announced(changes: Sequence[ChangeIn], pointer: str) -> list[Announced]:
+    for i, one in enumerate(changes):
+        for name in ("devices", "topology"):
+            if getattr(one, name) is not None:
+                rule = "is in the network's quantities, and other changes in the fleet's fields: choose one of the two"
+                raise InvalidRequestError.at(f"{pointer}/{i}/{name}", rule)
+    return [
+        Announced(one.step, one.patch, f"{pointer}/{i}/patch") for i, one in enumerate(changes) if one.patch is not None
+    ]
 
 
 StoredNetworkId = Annotated[str, Field(pattern="^net_[0-9a-f]{32}$")]
@@ -230,13 +246,8 @@ class PlanParameters(RequestModel):
         if sampled is not None and sampled.size != self.sample_size:
             name = "sampled" if self.sampled_ids is None else "sampled_ids"
             raise InvalidRequestError.at(f"/{name}", f"must name sample_size = {self.sample_size} devices")
-        charge(changed_networks(len(network), len(self.schedule)), f"a schedule of {len(self.schedule)} changes")
-        check_steps(self.schedule, "/schedule")
-        changes = [change.to_domain(f"/schedule/{i}", network, given.ids) for i, change in enumerate(self.schedule)]
-        with located({"schedule": "/schedule", "devices": "/schedule", "links": "/schedule"}):
-            schedule = Schedule(network, tuple(changes))
         return PlanQuery(
-            schedule=schedule,
+            schedule=scheduled(self.schedule, given, "/schedule"),
             sample_size=self.sample_size,
             horizon=self.horizon,
             aggregation_period=self.aggregation_period,
@@ -349,14 +360,9 @@ class PlanRequest(NetworkRequest):
     keep: Annotated[bool, Field(description="Keep the plan, to be shown and validated later by its id.")] = False
 
 
-class BinaryParameters(PlanParameters):
-    """The parameters in a binary request: its answer has arrays of transfers, never matrices, and is not kept."""
+class BinaryParameters(NamedRequest, ArchiveParameters, PlanParameters):
+    """The parameters in a binary request: its answer has arrays of transfers, never matrices."""
 
     output: Literal["links"] = "links"
     dry_run: bool = False
     keep: bool = False
-
-    def check_keep(self) -> None:
-        """Refuse to keep the plan: kept plans are JSON, which large networks would not fit into."""
-        if self.keep:
-            raise InvalidRequestError.at("/keep", "plans of archives are not kept; send the network to POST /v1/plans")

@@ -11,9 +11,10 @@ from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, body_proble
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
+from app.networks.archived import NPZ
 from app.plans import service
 from app.plans.answer import DiagnosisOut, PlanList, PlanOut
-from app.plans.binary import NPZ, answer_binary_plan
+from app.plans.binary import answer_binary_plan
 from app.plans.orders import OrderList, WhoseAsked
 from app.plans.request import PlanRequest
 from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
@@ -42,7 +43,12 @@ PlanOrDiagnosis = Annotated[PlanOut | DiagnosisOut, Field(discriminator="kind")]
 
 _BYTES = {"type": "string", "format": "binary"}
 _ARCHIVE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "An archive of plain arrays.", "content": {NPZ: {"schema": _BYTES}}}
+    200: {"description": "An archive of plain arrays.", "content": {NPZ: {"schema": _BYTES}}},
+    201: {
+        "description": "Likewise, and the plan is kept.",
+        "content": {NPZ: {"schema": _BYTES}},
+        "headers": LOCATION,
+    },
 }
 _MADE: dict[str, Any] = {"model": PlanOut, "description": "The plan, and it is kept.", "headers": LOCATION}
 _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
@@ -73,12 +79,12 @@ async def create_plan(request: Request, owner: Owner, key: IdempotencyKey = "") 
     operation_id="createBinaryPlan",
     summary="The same for large networks, as .npz archives",
     response_class=Response,
-    responses={**_ARCHIVE, **problems(*_ARCHIVE_BODY, _TOO_MANY)},
+    responses={**_ARCHIVE, **problems(*_ARCHIVE_BODY, _USED_KEY, _TOO_MANY, NO_ROOM)},
     openapi_extra={"requestBody": {"required": True, "content": {NPZ: {"schema": _BYTES}}}},
 )
-async def create_binary_plan(request: Request, owner: Owner) -> Response:
-    """Arrays in, arrays out; docs/api.md names them."""
-    return await process(request, owner, answer_binary_plan, content_type=NPZ)
+async def create_binary_plan(request: Request, owner: Owner, key: IdempotencyKey = "") -> Response:
+    """Arrays in, arrays out; docs/api.md names them. `keep` in `parameters` keeps the plan, as JSON."""
+    return await process(request, owner, answer_binary_plan, key, content_type=NPZ)
 
 
 @router.get(

@@ -1,27 +1,23 @@
 """The work behind /v1/plans: from bytes to an answer."""
 
-import time
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
 from starlette.responses import Response
 
-from app.http.answers import digest_of, encoded, find_made, moment, new_id, page, replayed, same_body
-from app.http.gate import JSON, Service, Unwritten, check_room
+from app.http.answers import encoded, moment, page
+from app.http.gate import JSON, Service, Unwritten
 from app.http.problems import NotFoundError
 from app.http.unread import stored_answer
-from app.networks.loading import named_network, network_gone
+from app.networks.loading import named_network
 from app.plans.accounting import counted
 from app.plans.answer import DiagnosisOut, PlanEntryOut, PlanList, PlanOut, asked_for
 from app.plans.diagnosis import diagnose
+from app.plans.keeping import Asked, keep, made_before
 from app.plans.orders import Whose, device_orders
 from app.plans.planning import make_plan
 from app.plans.request import PlanRequest
-from app.plans.store import KeptPlan, PlanEntry, PlanStore
-from app.store.about import KeyTakenError, Made
-from app.store.database import GoneError
+from app.plans.store import PlanStore
 from app.store.paging import Page
 from app.wire.arrays import read_model
 from app.wire.base import given
@@ -37,53 +33,20 @@ def answer_plan(service: Service, owner: str, key: str, body: bytes) -> Response
     if request.dry_run:
         diagnosis = diagnose(request.to_domain(service.settings, find))
         return Response(encoded(service, DiagnosisOut.from_domain(diagnosis)), media_type=JSON)
-    digest = digest_of("plan", body) if request.keep else ""
-    if request.keep and (made := same_body(find_made(service, owner, key), digest)):
-        return _replayed(service, owner, made)
+    asked = Asked(owner, key, body, "plan", _shown, get_plan)
+    if request.keep and (answered := made_before(service, asked)):
+        return answered
     query = request.to_domain(service.settings, find)
     parsed = perf_counter() - begin
     result = counted(service, make_plan(query), parsed)
-    about = request.about(key, digest, asked_for(query))
-    if not request.keep:
-        return Response(encoded(service, PlanOut.from_domain(result, request.output, **about.told())), media_type=JSON)
-    entry = PlanEntry(new_id("plan"), time.time(), about)
-    told = {"id": entry.id, "created_at": moment(entry.created_at), **about.told()}
-    answer = encoded(service, PlanOut.from_domain(result, request.output, **told))
-    proven = {"status": result.plan.status.value, "objective": result.plan.objective}
-    listed = replace(entry, about=replace(about, asked=about.asked | proven))
-    limit = service.settings.key_bytes
-    return _unwritten(
-        service,
-        owner,
-        listed,
-        PlanStore(service.store).adding(listed, owner, KeptPlan(body, answer), most_bytes=limit),
-        answer,
-    )
+    about = request.about(key, asked.digest if request.keep else "", asked_for(query))
+    if request.keep:
+        return keep(service, asked, about, request.output, result)
+    return _shown(service, encoded(service, PlanOut.from_domain(result, request.output, **about.told())))
 
 
-def _unwritten(service: Service, owner: str, entry: PlanEntry, keep: Callable[[], None], answer: bytes) -> Unwritten:
-    """The answer, once the plan is kept; if another request with its key was first, that one's."""
-
-    def write() -> Response:
-        check_room(service, owner)
-        try:
-            keep()
-        except KeyTakenError:
-            made = same_body(find_made(service, owner, entry.about.key or ""), entry.about.digest)
-            return write() if made is None else _replayed(service, owner, made)
-        except GoneError:
-            raise network_gone() from None
-        return Response(answer, 201, {"Location": _place(entry.id)}, JSON)
-
-    return Unwritten(write)
-
-
-def _replayed(service: Service, owner: str, made: Made) -> Response:
-    return replayed(get_plan(service, owner, made.id), 201, _place(made.id))
-
-
-def _place(plan_id: str) -> str:
-    return f"/v1/plans/{plan_id}"
+def _shown(_: Service, answer: bytes) -> Response:
+    return Response(answer, media_type=JSON)
 
 
 def list_plans(service: Service, owner: str, asked: Page) -> PlanList:

@@ -15,7 +15,7 @@ from app.http.gate import Service
 from app.http.problems import InfeasibleError, InvalidRequestError
 from app.networks.loading import named_network
 from app.plans.kept import kept_plan
-from app.plans.request import check_steps
+from app.plans.request import scheduled
 from app.runs.history import planned_so_far
 from app.validations.request import (
     FleetSource,
@@ -30,7 +30,6 @@ from app.wire.budget import charge
 from app.wire.estimate import JsonSize, training_network
 from app.wire.fleet import Translated
 from app.wire.ids import DeviceIds, describe
-from app.wire.pointers import located
 from fedl_sim.contract import (
     GIVEN_PLAN,
     DeviceColumns,
@@ -110,12 +109,8 @@ def _resolve(service: Service, owner: str, request: ValidationRequest) -> Materi
 
 
 def _of_network(source: NetworkSource | FleetSource | StoredSource, given: Translated) -> Material:
-    check_steps(source.schedule, "/source/schedule")
-    changes = [
-        one.to_domain(f"/source/schedule/{i}", given.network, given.ids) for i, one in enumerate(source.schedule)
-    ]
-    with located({"schedule": "/source/schedule", "devices": "/source/schedule", "links": "/source/schedule"}):
-        return Material(Schedule(given.network, tuple(changes)), ids=given.ids, stored=given.stored)
+    schedule = scheduled(source.schedule, given, "/source/schedule")
+    return Material(schedule, ids=given.ids, stored=given.stored)
 
 
 def _of_plan(service: Service, owner: str, plan_id: str) -> Material:

@@ -69,13 +69,14 @@ class Translation(AnswerModel):
 
 @dataclass(frozen=True, eq=False)
 class Translated:
-    """A network with the ids of its devices, how it was made if a fleet, its id and version if stored."""
+    """A network with the ids of its devices, its id and version if stored; what it was made of and how, if a fleet."""
 
     network: Network
     ids: DeviceIds | None = None
     fleet: Translation | None = None
     energy: Energy | None = None
     stored: tuple[str, int] | None = None
+    source: "FleetIn | None" = None
 
 
 def _as_devices(value: Any, validate: ValidatorFunctionWrapHandler) -> DeviceTable:
@@ -127,7 +128,7 @@ class FleetIn(RequestModel):
             similarity, source = self._similarity(fleet, devices)
             network = fleet.network(devices, similarity)
         told = Translation(assumptions=self._assumptions(), links_left_out=_left_out(fleet), similarity=source)
-        return Translated(network, ids, told, self._energy(fleet))
+        return Translated(network, ids, told, self._energy(fleet), source=self)
 
     def _fleet(self, ids: DeviceIds, pointer: str) -> Fleet:
         numbers, links = self.devices.numbers, self.links

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from app.plans.binary import NPZ
+from app.networks.archived import NPZ
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
 __all__ = ["HOSTILE", "MARKER", "npz", "peak_bytes", "reset_peak", "resident_bytes"]

@@ -38,6 +38,12 @@ def row(draw: np.random.Generator, needed: tuple[str, ...], optional: tuple[str,
     return {name: value(draw, name) for name in chosen}
 
 
+def left_out(draw: np.random.Generator, told: dict[str, Any], optional: tuple[str, ...]) -> dict[str, Any]:
+    """Some of the optional fields that a row does not tell, to be unset."""
+    chosen = [name for name in optional if name not in told and name != "may_send" and draw.random() < 0.3]
+    return {"unset": chosen} if chosen else {}
+
+
 def stored(kind: str, devices: dict[str, dict[str, Any]], links: dict[tuple[str, str], dict[str, Any]]) -> Stored:
     """What a body with these devices and links is stored as."""
     if kind == "fleet":
@@ -107,11 +113,14 @@ def test_what_is_patched_is_what_is_sent_anew(kind: str, seed: int) -> None:
     def name_of(name: str) -> dict[str, Any]:
         return {"index": number[name]} if by_number else {"id": name}
 
+    unset = {name: left_out(draw, fields, optional) for name, fields in changed.items()}
+    link_unset = {ends: left_out(draw, fields, link_optional) for ends, fields in told.items()}
+
     patch = {
-        "devices": [{**name_of(name), **fields} for name, fields in changed.items()],
+        "devices": [{**name_of(name), **fields, **unset[name]} for name, fields in changed.items()],
         "add_devices": [{"id": name, **fields} for name, fields in added.items()],
         "remove_devices": [name_of(name) for name in removed],
-        "links": [{**ends_of(*ends), **fields} for ends, fields in told.items()],
+        "links": [{**ends_of(*ends), **fields, **link_unset[ends]} for ends, fields in told.items()],
         "remove_links": [ends_of(*ends) for ends in gone],
     }
     after = before.patched(PatchIn.model_validate(patch))
@@ -119,6 +128,10 @@ def test_what_is_patched_is_what_is_sent_anew(kind: str, seed: int) -> None:
     whole = {name: {**fields, **changed.get(name, {})} for name, fields in devices.items()} | added
     joined = {ends: fields for ends, fields in links.items() if ends not in gone}
     joined |= {ends: {**joined.get(ends, {}), **fields} for ends, fields in told.items()}
+    for rows, gone_fields in ((whole, unset), (joined, link_unset)):
+        for key, fields in gone_fields.items():
+            for name in fields.get("unset", ()):
+                rows[key].pop(name, None)  # type: ignore[index]
     anew = stored(
         kind,
         {name: whole[name] for name in left},
@@ -144,6 +157,7 @@ LINK_FIELDS = {"similarity": 0.1, "transmit_cost": 1}
         ({"devices": [{"index": 2}]}, "/devices/0/index", "must be below the number of devices, 2"),
         ({"devices": [{"id": "a"}, {"index": 0}]}, "/devices/1", "names a device that an earlier row names"),
         ({"devices": [{"id": "a", "load": 0.1}]}, "/devices/0/load", "is a field of a fleet; this is a network"),
+        ({"devices": [{"id": "a", "unset": ["load"]}]}, "/devices/0/unset", "is a field of a fleet; this is a network"),
         ({"devices": [{"id": "a", "data": 1e-13}]}, "/devices/0/data", "must be 0 or at least 1e-12"),
         (
             {"devices": [{"id": "a", "label_counts": {"0": 1}}]},

@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.plans.binary import NPZ
+from app.networks.archived import NPZ
 from tests.support.fleets import FLEET
 from tests.support.requests import random_request
 from tests.support.server import running_server

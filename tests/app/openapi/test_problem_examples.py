@@ -14,8 +14,8 @@ import pytest
 from fastapi import FastAPI
 
 from app.main import create_app
+from app.networks.archived import NPZ
 from app.openapi.examples import REQUESTS
-from app.plans.binary import NPZ
 from app.settings import Settings
 
 DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs" / "openapi.json").read_text(encoding="utf-8"))

@@ -138,10 +138,63 @@ def test_a_dry_run_answers_the_diagnosis_of_json(client: httpx.Client, tmp_path:
         assert json.loads(file["summary"].tobytes()) == expected
 
 
-def test_keep_is_refused_with_the_reason(client: httpx.Client, tmp_path: Path) -> None:
-    parameters = np.frombuffer(json.dumps({**PARAMETERS, "keep": True}).encode(), np.uint8)
-    answer = client.post("/v1/plans/binary", content=archive(tmp_path, parameters=parameters), headers=HEADERS)
-    assert answer.status_code == 422
-    (told,) = answer.json()["errors"]
-    assert told["pointer"] == "/keep"
-    assert "POST /v1/plans" in told["detail"]
+def asking(folder: Path, **more: Any) -> bytes:
+    """An archive with these parameters too."""
+    return archive(folder, parameters=np.frombuffer(json.dumps({**PARAMETERS, **more}).encode(), np.uint8))
+
+
+def arrays_of(answer: httpx.Response) -> dict[str, Any]:
+    with np.load(io.BytesIO(answer.content), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+IDS = [f"cam-{i}" for i in range(30)]
+
+
+def test_ids_name_the_devices_of_an_archive(client: httpx.Client, tmp_path: Path) -> None:
+    answer = client.post("/v1/plans/binary", content=asking(tmp_path, ids=IDS, explain_ids=["cam-3"]), headers=HEADERS)
+    assert answer.status_code == 200, answer.text
+    found = arrays_of(answer)
+    summary = json.loads(found["summary"].tobytes())
+    assert summary["device_ids"] == IDS
+    assert summary["sampled_ids"] == [IDS[i] for i in found["sampled"]]
+    assert summary["trace"][0]["gains"]["device"] == [3]
+    one = client.post("/v1/plans/binary", content=asking(tmp_path, ids=IDS[1:]), headers=HEADERS)
+    assert one.json()["errors"] == [{"pointer": "/ids", "detail": "must have 30 entries, has 29"}]
+    two = client.post("/v1/plans/binary", content=asking(tmp_path, ids=[*IDS[:29], "cam-4"]), headers=HEADERS)
+    assert two.json()["errors"] == [{"pointer": "/ids/29", "detail": "is the id of device 4 too"}]
+
+
+def test_a_kept_archive_is_shown_as_json_and_made_once(client: httpx.Client, tmp_path: Path) -> None:
+    planned: dict[str, Any] = {"orders": True, "ids": IDS, "weights": {}}
+    body = asking(tmp_path, keep=True, name="night", labels={"site": "a"}, **planned)
+    headers = {**HEADERS, "Idempotency-Key": "once"}
+    first = client.post("/v1/plans/binary", content=body, headers=headers)
+    assert first.status_code == 201, first.text
+    found = arrays_of(first)
+    summary = json.loads(found["summary"].tobytes())
+    assert first.headers["location"] == f"/v1/plans/{summary['id']}"
+    again = client.post("/v1/plans/binary", content=body, headers=headers)
+    assert (again.status_code, again.headers["idempotent-replay"]) == (201, "true")
+    assert again.content == first.content
+    other = client.post("/v1/plans/binary", content=asking(tmp_path, keep=True), headers=headers)
+    assert other.status_code == 409
+    plan = client.get(f"/v1/plans/{summary['id']}").json()
+    assert (plan["name"], plan["labels"], plan["device_ids"]) == ("night", {"site": "a"}, IDS)
+    plain = arrays_of(client.post("/v1/plans/binary", content=asking(tmp_path, **planned), headers=HEADERS))
+    assert {name: (one.shape, one.dtype) for name, one in found.items() if name != "summary"} == {
+        name: (one.shape, one.dtype) for name, one in plain.items() if name != "summary"
+    }
+    assert all(np.array_equal(found[name], plain[name]) for name in found if name != "summary")
+    assert [send["count"] for one in plan["orders"] for send in one["sends"]] == found["order_count"].tolist() != []
+    listed = client.get("/v1/plans", params={"label": "site:a"}).json()["plans"]
+    assert [one["id"] for one in listed] == [summary["id"]]
+
+
+def test_a_kept_archive_can_be_validated(client: httpx.Client, tmp_path: Path) -> None:
+    kept = client.post("/v1/plans/binary", content=asking(tmp_path, keep=True), headers=HEADERS)
+    source = {"kind": "plan", "id": kept.headers["location"].rsplit("/", 1)[1]}
+    wanted = {"source": source, "data_set": "digits", "schemes": ["random"], "seeds": [0]}
+    answer = client.post("/v1/validations", json=wanted)
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["source"]["kind"] == "plan"

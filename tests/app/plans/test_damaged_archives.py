@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.plans.binary import NPZ
+from app.networks.archived import NPZ
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 

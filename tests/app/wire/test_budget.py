@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from app.http.problems import OverloadedError, TooLargeError
-from app.plans.binary import NPZ
+from app.networks.archived import NPZ
 from app.wire.budget import MemoryBudget, charge, reserved
 from tests.support.hostile import HOSTILE, peak_bytes, reset_peak, resident_bytes
 from tests.support.requests import random_request
