@@ -80,15 +80,49 @@ class ReportedRun:
             self.unsent[k, i] += missing * self.share[k, i]
         data = report.get("data", {"device": [], "datapoints": []})
         for device, now in zip(data["device"], data["datapoints"], strict=True):
-            before, self.own[device] = self.own[device], now
-            self.fresh[device] *= now / before
-            self.unsent[device] = np.maximum(1 - (1 - self.unsent[device]) * before / now, 0.0)
+            self._hold_now(device, now)
+        self._change(report)
         for device in report.get("lost", ()):
             self._leave(device)
             self.lost.add(device)
         self.lost -= set(report.get("joined", ()))
         for change in report.get("schedule", ()):
             self.changes.setdefault(change["step"], {}).update(change.get("devices", {}))
+
+    def _hold_now(self, device: int, now: float) -> None:
+        before, self.own[device] = self.own[device], now
+        self.fresh[device] *= now / before
+        self.unsent[device] = np.maximum(1 - (1 - self.unsent[device]) * before / now, 0.0)
+
+    def _change(self, report: dict[str, Any]) -> None:
+        """Rows of devices and links that change or are new, by numbers."""
+        for row in report.get("devices", ()):
+            if "data" in row:
+                self._hold_now(row["index"], row["data"])
+            for name in set(_COLUMNS) & set(row):
+                self.columns[name][row["index"]] = row[name]
+        added = report.get("add_devices", [])
+        if added:
+            self._grow(len(added))
+            for device, row in enumerate(added, self.own.size - len(added)):
+                self.own[device] = row["data"]
+                for name in _COLUMNS:
+                    self.columns[name][device] = row[name]
+        for row in report.get("links", ()):
+            ends = row["source"], row["target"]
+            self.linked[ends] = True
+            if "similarity" in row:
+                self.fresh[ends] = self.own[ends[0]] * (1 - row["similarity"])
+            self.cost[ends] = row.get("transmit_cost", self.cost[ends])
+        for row in report.get("remove_links", ()):
+            self.linked[row["source"], row["target"]] = False
+
+    def _grow(self, more: int) -> None:
+        """Room for devices that follow after the others; what was announced holds for those that it was told of."""
+        self.own, self.received = (np.pad(one, (0, more)) for one in (self.own, self.received))
+        self.columns = {name: np.pad(one, (0, more)) for name, one in self.columns.items()}
+        self.linked, self.fresh, self.cost = (np.pad(one, (0, more)) for one in (self.linked, self.fresh, self.cost))
+        self.unsent = np.pad(self.unsent, (0, more), constant_values=1.0)
 
     def _leave(self, device: int) -> None:
         self.received[device] = 0.0
@@ -109,7 +143,7 @@ class ReportedRun:
     def _step(self, step: dict[str, Any]) -> None:
         n, sampled = self.own.size, self.sampled
         for name, values in self.changes.get(step["step"], {}).items():
-            self.columns[name] = np.array(values, float)
+            self.columns[name][: len(values)] = values
         phi: NDArray[np.float64] = np.zeros((n, n))
         moves = step["transfers"]
         phi[moves["source"], moves["target"]] = moves["fraction"]

@@ -12,19 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.networks.snapshot import pack_fleet, unpack
 from app.plans.planning import PlanQuery
 from app.plans.request import PlanParameters
 from app.runs.policy import Policy
 from app.settings import Settings
 from app.wire.budget import charge
 from app.wire.estimate import network as network_memory
-from app.wire.fleet import Translated, Translation
+from app.wire.fleet import FleetIn, Translated, Translation
 from app.wire.ids import DeviceIds
 from solver import Change, Devices, Links, Network, Schedule
 from solver.energy import Energy
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
-__all__ = ["Kept", "conditions_of", "packed", "parameters_of", "settled"]
+__all__ = ["Kept", "conditions_of", "packed", "parameters_of", "query_for", "settled"]
 
 # The network has the rest.
 _PARAMETERS = set(PlanParameters.model_fields) - {"schedule"}
@@ -34,17 +35,30 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A run's query from now on, the parameters that it was made of, and who may train."""
+    """A run's query from now on, the parameters that it was made of, and who may train.
+
+    `fleet` is that of a run of a fleet, in its own units; None while it is as it was asked for.
+    """
 
     query: PlanQuery
     parameters: dict[str, Any]
     policy: Policy
+    fleet: FleetIn | None = None
 
 
 def parameters_of(request: PlanParameters) -> dict[str, Any]:
     """The parameters of a request, to be kept."""
     kept: dict[str, Any] = json.loads(request.model_dump_json(include=_PARAMETERS, exclude_unset=True))
     return kept
+
+
+def query_for(
+    parameters: dict[str, Any], given: Translated, changes: tuple[Change, ...], settings: Settings
+) -> PlanQuery:
+    """The query with these parameters for a network and its announced changes."""
+    asked = PlanParameters.model_validate_json(json.dumps(parameters))
+    query = asked.query_of(given, settings, stored=True)
+    return replace(query, schedule=Schedule(given.network, changes))
 
 
 def settled(query: PlanQuery, step: int) -> PlanQuery:
@@ -76,6 +90,8 @@ def packed(kept: Kept) -> bytes:
         "unwilling": [] if query.ids is None else sorted(query.ids.unwilling),
         "fleet": None if query.fleet is None else query.fleet.model_dump(mode="json", exclude_none=True),
     }
+    if kept.fleet is not None:
+        arrays["fleet"] = np.frombuffer(pack_fleet(kept.fleet), np.uint8)
     arrays["told"] = np.frombuffer(json.dumps(told).encode(), np.uint8)
     body = io.BytesIO()
     np.savez(body, allow_pickle=False, **arrays)
@@ -105,6 +121,10 @@ class _Unpacked:
         columns = {name.split(".")[1]: self.arrays[name] for name in own if ".links." not in name}
         return Change(step, columns, self.links(f"{place}.links") if f"{place}.links.source" in own else None)
 
+    def fleet(self) -> FleetIn | None:
+        found = None if "fleet" not in self.arrays else unpack(self.arrays["fleet"].tobytes())
+        return found if isinstance(found, FleetIn) else None
+
     def energy(self) -> Energy | None:
         columns = [self.arrays.get(f"energy.{name}") for name in _ENERGY]
         return Energy(*(one for one in columns if one is not None)) if columns[0] is not None else None
@@ -121,8 +141,6 @@ def conditions_of(body: bytes, settings: Settings) -> Kept:
     charge(network_memory(len(network), len(network.links)), f"a network of {len(network)} devices")
     ids = None if told["ids"] is None else DeviceIds(tuple(told["ids"]), frozenset(told["unwilling"]))
     fleet = None if told["fleet"] is None else Translation(**told["fleet"])
-    parameters = PlanParameters.model_validate_json(json.dumps(told["parameters"]))
-    query = parameters.query_of(Translated(network, ids, fleet, found.energy()), settings, stored=True)
     changes = tuple(found.change(place, step) for place, step in enumerate(told["steps"]))
-    query = replace(query, schedule=Schedule(network, changes))
-    return Kept(query, told["parameters"], Policy.from_json(told["policy"]))
+    query = query_for(told["parameters"], Translated(network, ids, fleet, found.energy()), changes, settings)
+    return Kept(query, told["parameters"], Policy.from_json(told["policy"]), found.fleet())

@@ -5,16 +5,18 @@ from dataclasses import replace
 from functools import partial
 
 from app.http.gate import Service
-from app.http.problems import InvalidRequestError
-from app.networks.loading import used_network
+from app.http.problems import InvalidRequestError, NotFoundError
+from app.networks.loading import load, used_network
+from app.networks.stored import StoredFleet
 from app.plans.planning import PlanQuery
 from app.runs.request import AggregationRequest, RunRequest
 from app.runs.store import RunRecord, RunStore
 from app.wire.arrays import read_model, read_plainly
+from app.wire.fleet import FleetIn
 from app.wire.pointers import located
 from solver import Schedule
 
-__all__ = ["planned_so_far", "run_query", "with_report"]
+__all__ = ["planned_so_far", "run_fleet", "run_query", "with_report"]
 
 
 def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery, list[bytes]] | None:
@@ -28,8 +30,8 @@ def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery
         return None
     told = [read_plainly(AggregationRequest, text) for text in history.aggregations]
     for report in told:
-        if report.data is not None:
-            what = f"data of devices changed at aggregation {report.aggregation}"
+        if report.changes_network:
+            what = f"aggregation {report.aggregation} changed the network"
             raise InvalidRequestError.at("/source/id", f"{what}; it cannot be validated")
     return run_query(service, run, read_model(RunRequest, history.request), told), history.answers
 
@@ -43,15 +45,29 @@ def run_query(service: Service, run: RunRecord, original: RunRequest, told: Iter
     return query
 
 
+def run_fleet(service: Service, run: RunRecord) -> FleetIn:
+    """The fleet that a run was asked for.
+
+    Raises:
+        NotFoundError: the run is gone, or the stored fleet that it names.
+    """
+    body = RunStore(service.store).original(run.id)
+    original = None if body is None else read_model(RunRequest, body)
+    if original is not None and original.fleet is not None:
+        return original.fleet
+    named = None if original is None else original.network_id
+    stored = None if named is None else load(service, named, run.about.asked["network_version"])
+    if not isinstance(stored, StoredFleet):
+        raise NotFoundError("you have no run of this id")
+    return stored.fleet
+
+
 def with_report(query: PlanQuery, report: AggregationRequest) -> PlanQuery:
-    """The query with the changes of a report. Of two changes for the same step, the later one counts."""
+    """The query with the schedule and the noise of a report. Of two changes for the same step, the later one counts."""
     network, schedule = query.schedule.network, query.schedule
     noise = query.gradient_noise if report.gradient_noise is None else report.gradient_noise
     changes = [change.to_domain(f"/schedule/{i}", network, query.ids) for i, change in enumerate(report.schedule)]
     if changes:
         with located({}):
             schedule = Schedule(network, (*schedule.changes, *changes))
-    if report.data is not None:
-        data = report.data.changed(network.devices.data, query.ids)
-        schedule = Schedule(network.with_columns({"data": data}), schedule.changes)
     return replace(query, schedule=schedule, gradient_noise=noise)

@@ -1,14 +1,16 @@
 """Who may train in a run: who may be replaced, how often a device trains, and how many of each group do."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.http.problems import InvalidRequestError
 from app.plans.planning import PlanQuery
 from app.runs.request import GroupIn, ParticipationIn, ResampleIn, RunRequest
+from app.wire.fleet_tables import DeviceTable
 from app.wire.ids import DeviceIds
 from app.wire.network import indices
 from sampler.healing import Quota
@@ -61,6 +63,16 @@ class Policy:
             raise InvalidRequestError.at("/participation/groups", told)
         return cls(resample, asked.model_copy(update={"groups": []}), groups)
 
+    def in_fleet(self, before: DeviceTable, after: DeviceTable) -> "Policy":
+        """The policy when the fleet has changed: groups that are those of the fleet have its devices of now."""
+        groups = tuple(
+            replace(one, quota=replace(one.quota, devices=_members(after, one.name)))
+            if np.array_equal(one.quota.devices, _members(before, one.name))
+            else one
+            for one in self.groups
+        )
+        return replace(self, groups=groups)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
         limits = self.participation
@@ -78,6 +90,11 @@ class Policy:
         return cls(ResampleIn(**kept["resample"]), None if limits is None else ParticipationIn(**limits), tuple(groups))
 
 
+def _members(table: DeviceTable, group: str) -> NDArray[np.int64]:
+    """The devices of a group of a fleet."""
+    return np.flatnonzero(table.group == (table.groups.index(group) if group in table.groups else len(table.groups)))
+
+
 def _disjoint(groups: tuple[Group, ...]) -> bool:
     devices = np.concatenate([group.quota.devices for group in groups])
     return len(np.unique(devices)) == devices.size
@@ -93,15 +110,14 @@ def _group(one: GroupIn, place: int, request: RunRequest, query: PlanQuery) -> G
     elif one.device_ids is not None:
         devices = _numbered(query.ids, one.device_ids, f"{pointer}/device_ids")
     elif request.fleet is not None and one.name in request.fleet.devices.groups:
-        table = request.fleet.devices
-        devices = np.flatnonzero(table.group == table.groups.index(one.name))
+        devices = _members(request.fleet.devices, one.name)
     else:
         raise InvalidRequestError.at(f"{pointer}/name", "is no group of a fleet: name its `devices` or `device_ids`")
     least = math.ceil(one.min_share * query.sample_size - _ROUNDING)
     return Group(one.name, Quota(np.unique(devices), least))
 
 
-def _numbered(ids: DeviceIds | None, names: list[str], pointer: str) -> "np.ndarray[Any, np.dtype[np.int64]]":
+def _numbered(ids: DeviceIds | None, names: list[str], pointer: str) -> NDArray[np.int64]:
     if ids is None:
         raise InvalidRequestError.at(pointer, "needs devices with ids: a fleet, or `devices.id`")
     return ids.numbered(names, pointer)

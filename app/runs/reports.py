@@ -39,8 +39,9 @@ def reported(
         if carried.moved is None:
             raise InvalidRequestError.at("/delivered", "is not known of a period that an earlier release planned")
         state = without_arrivals(state, carried.moved, request.delivered.missing(carried.moved, n, ids))
-    if request.data is not None:
-        state = with_changed_data(state, data_before, query.schedule.network.devices.data)
+    data = query.schedule.network.devices.data
+    if not np.array_equal(data[: data_before.size], data_before):
+        state = with_changed_data(state, data_before, data)
     gone = named_devices(request, "lost", n, ids)
     back = named_devices(request, "joined", n, ids)
     gone = NOBODY if gone is None else gone

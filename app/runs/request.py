@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from app.http.problems import InvalidRequestError
+from app.networks.patch import DeviceChange, LinkChange, LinkEnds, NewDevice
 from app.plans.request import EXAMPLE, ChangeIn, NetworkRequest
 from app.wire.base import Indices, Measure, Measures, Optional, RequestModel
 from app.wire.ids import DeviceId, DeviceIds
@@ -71,17 +72,15 @@ class DataIn(RequestModel):
     device_ids: Optional[list[DeviceId]] = Field(None, description="`device` by ids.")
     datapoints: Measures
 
-    def changed(self, before: NDArray[np.float64], ids: DeviceIds | None) -> NDArray[np.float64]:
-        """The own data of all devices.
+    def rows(self, n_devices: int, ids: DeviceIds | None) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The numbers of the devices, and the datapoints of each.
 
         Raises:
             InvalidRequestError: it names no device, one twice, or not as many as it has numbers.
         """
-        devices = _numbers(self, "device", "/data", before.size, ids)
+        devices = _numbers(self, "device", "/data", n_devices, ids)
         _refuse(_named_again(devices), "/data/device", "names a device twice")
-        now = before.copy()
-        now[devices] = column(self.datapoints, "/data/datapoints", length=devices.size)
-        return now
+        return devices, column(self.datapoints, "/data/datapoints", length=devices.size)
 
 
 class DeliveredIn(RequestModel):
@@ -163,7 +162,27 @@ class AggregationRequest(RequestModel):
     joined_ids: Optional[list[DeviceId]] = Field(None, description="`joined` by ids.")
     delivered: Optional[DeliveredIn] = None
     data: Optional[DataIn] = None
+    devices: Annotated[
+        list[DeviceChange],
+        Field(
+            default_factory=list,
+            description="Devices that change, in the fields of the run's `network` or `fleet`; `index` is a number.",
+        ),
+    ]
+    add_devices: Annotated[
+        list[NewDevice],
+        Field(default_factory=list, description="Devices that are new. Their numbers follow after all others."),
+    ]
+    links: Annotated[
+        list[LinkChange], Field(default_factory=list, description="Links that change, or are new with all they need.")
+    ]
+    remove_links: Annotated[list[LinkEnds], Field(default_factory=list)]
     resample: Optional[ResampleIn] = Field(None, description="For this aggregation; without it the run's holds.")
     schedule: Annotated[
         list[ChangeIn], Field(max_length=1000, default_factory=list, description="Changes after step k·τ.")
     ]
+
+    @property
+    def changes_network(self) -> bool:
+        """Whether devices, their numbers or links change from the next step on, other than by `schedule`."""
+        return bool(self.data or self.devices or self.add_devices or self.links or self.remove_links)

@@ -177,7 +177,7 @@ class PeriodOut(PlanSummary):
             created_at=moment(created_at),
             replaced=[ReplacedOut.from_domain(one, result.ids) for one in replaced],
             swap_price=None if fresh is None or objective is None else SwapPrice.from_domain(objective, fresh),
-            **run.about.told(),
+            **(run.about.told() | {"n_devices": result.plan.n_devices}),
             **summary(result, output),
         )
 

@@ -23,9 +23,10 @@ from app.plans.accounting import counted
 from app.plans.answer import asked_for
 from app.plans.planning import make_plan
 from app.runs.carried import Carried
+from app.runs.changes import changed
 from app.runs.conditions import Kept, conditions_of, packed, parameters_of, settled
 from app.runs.healing import next_set, plan_next, within_groups, without_lost
-from app.runs.history import run_query, with_report
+from app.runs.history import run_fleet, run_query, with_report
 from app.runs.policy import Policy
 from app.runs.reports import reported
 from app.runs.request import AggregationRequest, RunRequest
@@ -83,7 +84,8 @@ def create_run(service: Service, owner: str, key: str, body: bytes) -> Response 
     moved = Moved.by(result.plan.steps, start(query.schedule, result.plan.sampled), result.state)
     carried = Carried(result.state, query.gradient, query.transfer, moved=moved).training(0, policy.participation)
     state, conditions = carried.to_json(), packed(Kept(query, parameters_of(request), policy))
-    first = PeriodRecord(run.id, 0, "", b"", state, answer, now, digest_for_lists(period, None), conditions)
+    told = digest_for_lists(period, None)
+    first = PeriodRecord(run.id, 0, "", b"", state, answer, now, told, conditions, run.n_devices)
     keep = RunStore(service.store).adding(run, body, first, most_bytes=service.settings.key_bytes)
 
     def write() -> Response:
@@ -117,7 +119,7 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     store = RunStore(service.store)
     run = find_run(service, owner, run_id)
     request = read_plainly(AggregationRequest, body)
-    canonical = request.model_dump_json(exclude_unset=True).encode()
+    canonical = request.model_dump_json(exclude_unset=True, by_alias=True).encode()
     digest = hashlib.sha256(canonical).hexdigest()
     k = request.aggregation
     place = store.place(run_id, k)
@@ -142,18 +144,20 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
 
 def _planned(
     service: Service, run: RunRecord, request: AggregationRequest, place: RunPlace, begin: float
-) -> tuple[str, bytes, float, str, bytes | None]:
-    """The next period of a run: its state, answer, time, what lists tell of it, and the conditions if they changed."""
+) -> tuple[str, bytes, float, str, bytes | None, int]:
+    """The next period of a run: state, answer, time, what lists tell, conditions if they changed, number of devices."""
     if place.before is None:
         raise _not_found()
     k, carried, kept = request.aggregation, Carried.from_json(place.before), place.conditions
     known = _conditions(service, run, kept)
+    data_before = known.query.schedule.network.devices.data
+    known = replace(known, query=settled(known.query, carried.horizon.step))
+    known = changed(known, request, partial(run_fleet, service, run), service.settings)
     query, policy = known.query, known.policy
     noise = query.gradient_noise if carried.noise is None else carried.noise
     query = with_report(replace(query, transfer=carried.transfer, gradient_noise=noise), request)
-    changed = kept is None or bool(request.schedule) or request.data is not None
-    conditions = packed(replace(known, query=settled(query, carried.horizon.step))) if changed else None
-    data_before = known.query.schedule.network.devices.data
+    as_before = kept is not None and not (request.schedule or request.changes_network)
+    conditions = None if as_before else packed(replace(known, query=settled(query, carried.horizon.step)))
     report = reported(carried.observing(request, run.aggregation_period), request, query, data_before)
     query = without_lost(query, report.carried.lost_devices())
     policy = replace(policy, resample=request.resample or policy.resample)
@@ -166,7 +170,8 @@ def _planned(
     period = PeriodOut.from_domain(run, k, result, output, now, replaced=chosen.replaced, fresh=fresh)
     after = replace(report.carried, horizon=result.state, moved=Moved.by(result.plan.steps, chosen.state, result.state))
     state = after.training(k, policy.participation).to_json()
-    return state, encoded(service, period), now, digest_for_lists(period, request.gradient_norm), conditions
+    told = digest_for_lists(period, request.gradient_norm)
+    return state, encoded(service, period), now, told, conditions, result.plan.n_devices
 
 
 def _conditions(service: Service, run: RunRecord, kept: bytes | None) -> Kept:

@@ -1,4 +1,4 @@
-"""Runs and their periods in the store. Rows of runs and periods are written once and never changed.
+"""Runs and their periods in the store. Rows are written once; of a run only the number of devices may grow.
 
 A period is written by whichever process is first, in one transaction with the state and the conditions that follow from
 it. Of the conditions only the present ones are kept, so that they do not grow with the run.
@@ -57,6 +57,7 @@ class PeriodRecord:
         created_at: when it was answered.
         told: what lists and events tell of it, as JSON.
         conditions: the run's conditions from now on (`app.runs.conditions`); None if they are as before.
+        n_devices: how many devices the run has from now on; 0 if as many as before.
     """
 
     run_id: str
@@ -68,6 +69,7 @@ class PeriodRecord:
     created_at: float
     told: str
     conditions: bytes | None
+    n_devices: int = 0
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,12 @@ class RunStore:
         sql = "DELETE FROM runs WHERE id = ? AND owner = ?"
         return bool(self._store.delete(lambda t: t.change(sql, run_id, owner)))
 
+    def original(self, run_id: str) -> bytes | None:
+        """The body that the run was started with; None if there is no such run."""
+        with self._store.read() as t:
+            rows = t.rows("SELECT request FROM runs WHERE id = ?", run_id)
+        return zlib.decompress(rows[0][0]) if rows else None
+
     def requests(self, run_id: str) -> tuple[bytes, list[bytes]] | None:
         """The body that the run was started with, and those of its aggregations; None if there is no such run."""
         with self._store.read() as t:
@@ -247,6 +255,8 @@ class RunStore:
                     added = rows.insert(t)
                     if added:
                         size = rows.size + rows.replace_conditions(t)
+                        more = "UPDATE runs SET n_devices = ? WHERE id = ? AND n_devices < ?"
+                        t.change(more, period.n_devices, period.run_id, period.n_devices)
                         charge(t, self._store, owner, "run", period.run_id, size=size, limit=most_bytes)
                     return added
             except GoneError:

@@ -8,34 +8,11 @@ import httpx
 import numpy as np
 import pytest
 
-from benchmarks.reported_run import BrokenAnswerError, ReportedRun
+from benchmarks.reported_run import BrokenAnswerError
+from tests.support.reported import Run
 from tests.support.requests import random_request
 
 Json = dict[str, Any]
-
-
-class Run:
-    """A run whose answers are recomputed as they come."""
-
-    def __init__(self, client: httpx.Client, request: Json) -> None:
-        answer = client.post("/v1/runs", json=request)
-        assert answer.status_code == 201, answer.text
-        self.client, self.place, self.k = client, answer.headers["location"], 0
-        self.reported = ReportedRun(request)
-        self.reported.take(None, answer.json())
-        self.period: Json = answer.json()
-
-    def send(self, **report: Any) -> httpx.Response:
-        body = {"aggregation": self.k + 1, "gradient_norm": 1.0, **report}
-        return self.client.post(f"{self.place}/aggregations", json=body)
-
-    def aggregate(self, **report: Any) -> Json:
-        answer = self.send(**report)
-        assert answer.status_code == 200, answer.text
-        self.k += 1
-        self.period = answer.json()
-        self.reported.take({"aggregation": self.k, "gradient_norm": 1.0, **report}, self.period)
-        return self.period
 
 
 def test_a_lost_device_is_replaced_and_the_run_goes_on(client: httpx.Client) -> None:
@@ -167,7 +144,7 @@ def test_own_data_that_changed_counts_from_then_on(client: httpx.Client) -> None
         assert run.send(data=wrong).json()["errors"][0]["pointer"] == place
     source = {"kind": "run", "id": run.place.rsplit("/", 1)[1]}
     refused = client.post("/v1/validations", json={"source": source, "schemes": ["plan"]})
-    assert refused.json()["errors"][0]["detail"] == "data of devices changed at aggregation 1; it cannot be validated"
+    assert refused.json()["errors"][0]["detail"] == "aggregation 1 changed the network; it cannot be validated"
 
 
 def test_a_few_links_change_and_a_lost_device_is_replaced_at_once(client: httpx.Client) -> None:
