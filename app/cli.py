@@ -6,6 +6,7 @@ installed says which one it needs. A command raises a `FedsiftError` for what it
 on one line and ends with exit status 1.
 """
 
+import os
 import sys
 from importlib.metadata import EntryPoint, entry_points, version
 from typing import Annotated, Any
@@ -40,10 +41,11 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def build_cli(only: str | None = None) -> typer.Typer:
+def build_cli(only: str | None = None, *, load: bool = True) -> typer.Typer:
     """Build the command line from the declared commands, in the order of their names.
 
-    `only` loads that one command, if it is declared: a server should not load the simulator to start.
+    `only` loads that one command, if it is declared: a server should not load the simulator to start. Without `load` it
+    has the names of all commands, and loads none: a shell that completes a name should not wait.
 
     Raises:
         MissingExtraError: that one command needs an extra that is not installed.
@@ -62,9 +64,12 @@ def build_cli(only: str | None = None) -> typer.Typer:
         """Device sampling and D2D offloading for federated learning."""
 
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    named = [point for point in points if point.name == only]
+    named = [point for point in points if point.name == only and load]
     for point in named or points:
-        _add(cli, point, keep_going=not named)
+        if load:
+            _add(cli, point, keep_going=not named)
+        else:
+            cli.command(name=point.name)(lambda: None)
     return cli
 
 
@@ -101,10 +106,23 @@ def _is_ours(error: Exception, name: str) -> bool:
     return errors is not None and isinstance(error, getattr(errors, name))
 
 
+def _completed_words() -> list[str] | None:
+    """The words after `fedsift` that a shell asks to complete; None if it does not ask."""
+    if "_FEDSIFT_COMPLETE" not in os.environ:
+        return None
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    words = line.split()[1:]
+    # After a space the next word begins, though the line does not show it.
+    complete = line.endswith(" ") or int(os.environ.get("COMP_CWORD") or len(words)) > len(words)
+    return [*words, ""] if complete else words or [""]
+
+
 def main() -> None:
     """Run the console script."""
+    words = _completed_words()
     try:
-        build_cli(only=next(iter(sys.argv[1:]), None))()
+        cli = build_cli(next(iter(sys.argv[1:]), None)) if words is None else build_cli(words[0], load=len(words) > 1)
+        cli()
     except Exception as error:
         if not _is_ours(error, "MissingExtraError"):
             raise

@@ -1,14 +1,15 @@
 """The settings, read from environment variables `FEDSIFT_*`."""
 
+import json
 import math
 import os
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 __all__ = ["Settings", "is_loopback", "settings_table"]
 
@@ -41,6 +42,19 @@ def _default_threads(given: dict[str, Any]) -> int:
 def _default_database() -> str:
     home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     return f"sqlite:///{home}/fedsift/fedsift.db"
+
+
+def _listed(value: object) -> object:
+    """What a variable with a JSON list says."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError('should be a JSON list, like ["plans.example"]') from None
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 
 
 class Settings(BaseSettings):
@@ -156,14 +170,12 @@ class Settings(BaseSettings):
     stream_seconds: float = Field(
         600.0, gt=0, description="Seconds after which an event stream ends; clients reconnect with `Last-Event-ID`."
     )
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: Names = Field(
         (),
         description="Names, as a JSON list, that `Host` may have beside loopback's. Others get 421 on loopback without "
         "keys, and elsewhere if this is set.",
     )
-    cors_origins: tuple[str, ...] = Field(
-        (), description="Origins that browsers may call from (CORS); none by default."
-    )
+    cors_origins: Names = Field((), description="Origins that browsers may call from (CORS); none by default.")
     otlp_endpoint: str = Field(
         "", description="OTLP/HTTP collector for traces, as `http://host:4318` (extra `telemetry`); none by default."
     )

@@ -1,4 +1,4 @@
-"""The closed loop in forty lines: `python examples/closed_loop.py [URL]`.
+"""The closed loop in forty lines of plain Python: `python examples/closed_loop.py [URL]`.
 
 An orchestrator trains for τ steps, aggregates, measures the gradient's norm, and asks for the next τ steps.
 """
@@ -7,16 +7,19 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
-
-import httpx
+from urllib.request import Request, urlopen
 
 URL = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8000"
 NETWORK = json.loads(Path(__file__).with_name("network.json").read_text(encoding="utf-8"))
-REQUEST = {"network": NETWORK, "sample_size": 2, "horizon": 20, "aggregation_period": 5}
 # Conditions change as well: from step 11 on device 3 can hardly send.
 CHANGES = {2: [{"step": 11, "devices": {"transmit_budget": [80, 60, 60, 5]}}]}
-# And devices fail: at aggregation 3 the first of those that train is lost.
-LOST = {3: 1}
+LOST = {3: 1}  # and devices fail: at aggregation 3 the first of those that train is lost
+
+
+def post(path: str, **body: Any) -> Any:
+    """The service's answer, in JSON as the request."""
+    request = Request(URL + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    return json.load(urlopen(request, timeout=60))
 
 
 def train(period: dict[str, Any]) -> float:
@@ -24,17 +27,14 @@ def train(period: dict[str, Any]) -> float:
     return float(0.9 ** period["steps"][-1]["step"])
 
 
-with httpx.Client(base_url=URL, timeout=60) as client:
-    period = client.post("/v1/runs", json=REQUEST).raise_for_status().json()
-    while True:
-        last = period["steps"][-1]
-        held = [round(data) for data in last["sampled_data"]]
-        print(f"until step {last['step']}: devices {period['sampled']} hold {held} datapoints")
-        if period["state"] == "finished":
-            break
-        k = period["aggregation"] + 1
-        report = {"aggregation": k, "gradient_norm": train(period), "schedule": CHANGES.get(k, [])}
-        report["lost"] = period["sampled"][: LOST.get(k, 0)]
-        period = client.post(f"/v1/runs/{period['id']}/aggregations", json=report).raise_for_status().json()
-        for one in period["replaced"]:
-            print(f"device {one['lost']} is lost: device {one['by']} takes its place")
+period = post("/v1/runs", network=NETWORK, sample_size=2, horizon=20, aggregation_period=5)
+while True:
+    held = [round(data) for data in period["steps"][-1]["sampled_data"]]
+    print(f"until step {period['steps'][-1]['step']}: devices {period['sampled']} hold {held} datapoints")
+    if period["state"] == "finished":
+        break
+    k = period["aggregation"] + 1
+    changed = {"schedule": CHANGES.get(k, []), "lost": period["sampled"][: LOST.get(k, 0)]}
+    period = post(f"/v1/runs/{period['id']}/aggregations", aggregation=k, gradient_norm=train(period), **changed)
+    for one in period["replaced"]:
+        print(f"device {one['lost']} is lost: device {one['by']} takes its place")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Drawing", "draw_curve", "save_drawings"]
+__all__ = ["Drawing", "draw_curve", "require_pictures", "save_drawings"]
 
 
 @dataclass(frozen=True)
@@ -26,18 +27,27 @@ class Drawing:
     draw: "Callable[[Figure], None]"
 
 
+def require_pictures() -> None:
+    """Tell what figures need before the work that they show.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("figures need matplotlib: install fedsift[plots]")
+
+
 def save_drawings(drawings: Mapping[str, Drawing], folder: Path, *, dpi: int) -> list[Path]:
     """Write every drawing as PNG and SVG under its name; return the paths.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    try:
-        # Figures of its own, not pyplot: no global state, no display, safe beside other users of matplotlib.
-        from matplotlib import rc_context  # noqa: PLC0415
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError("figures need matplotlib: install fedsift[plots]") from error
+    require_pictures()
+    # Figures of its own, not pyplot: no global state, no display, safe beside other users of matplotlib.
+    from matplotlib import rc_context  # noqa: PLC0415 - optional
+    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     # A fixed salt keeps SVG identifiers, and so the files, the same from run to run.

@@ -1,24 +1,35 @@
 """A validation's curves as a picture."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from solver.errors import MissingExtraError
+from solver.errors import InvalidInputError, MissingExtraError
 
-__all__ = ["save_curves"]
+__all__ = ["check_picture", "save_curves"]
+
+_ENDINGS = (".png", ".svg", ".pdf")
+
+
+def check_picture(path: Path) -> None:
+    """Refuse, before any work, what could not be drawn after it.
+
+    Raises:
+        InvalidInputError: the ending names no picture, or the folder cannot be made.
+        MissingExtraError: matplotlib is not installed.
+    """
+    if path.suffix not in _ENDINGS:
+        raise InvalidInputError(f"--output {path}", f"must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("pictures need matplotlib: install fedsift[plots]")
+    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def save_curves(validation: dict[str, Any], path: Path) -> None:
-    """Draw accuracy and loss of every scheme, mean and deviation over runs, from the service's answer.
+    """Draw accuracy and loss of every scheme, mean and deviation over runs, from the service's answer."""
+    # A figure of its own, not pyplot: no global state, no display.
+    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
 
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
-    try:
-        # A figure of its own, not pyplot: no global state, no display.
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError("pictures need matplotlib: install fedsift[plots]") from error
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     for axes, measure in zip(figure.subplots(1, 2), ("accuracy", "loss"), strict=True):
         for scheme in validation["schemes"]:
@@ -34,5 +45,4 @@ def save_curves(validation: dict[str, Any], path: Path) -> None:
     figure.axes[0].axhline(validation["target"], color="grey", linewidth=0.8, linestyle="--")
     figure.axes[0].legend(fontsize="small")
     figure.suptitle(f"{validation['data_set']}, S = {validation['sample_size']}, {validation['state']}")
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)

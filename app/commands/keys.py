@@ -8,9 +8,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from app.commands.environment import read_settings
 from app.keys.ring import KeyRing
 from app.keys.store import LOCAL, KeyNameError, KeyRecord, KeyStore, UnknownOwnerError
-from app.settings import Settings
 from app.store import Store
 
 __all__ = ["keys"]
@@ -22,7 +22,7 @@ KeyId = Annotated[str, typer.Argument(help="As `fedsift keys list` shows it.")]
 
 
 def _store() -> Store:
-    settings = Settings()
+    settings = read_settings()
     return Store(settings.database_url, settings.store_timeout)
 
 
@@ -102,7 +102,7 @@ def list_keys(as_json: Json = False) -> None:
     table = Table("id", "name", "owner", "created")
     for row in rows:
         table.add_row(*row.values())
-    Console().print(table)
+    Console(markup=False).print(table)
 
 
 @keys.command()

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
+from app.commands.environment import read_settings
 from app.commands.import_fleet import import_plainly
 from app.commands.refusals import print_problem
 from app.http.problems import MalformedError, ServiceError
@@ -17,7 +18,6 @@ from app.plans.answer import DiagnosisOut, PlanOut, asked_for
 from app.plans.diagnosis import diagnose
 from app.plans.planning import PlanQuery, make_plan
 from app.plans.request import PlanParameters, PlanRequest
-from app.settings import Settings
 from app.wire.arrays import read_model, read_plainly
 from app.wire.base import given
 from app.wire.fleet import Translation
@@ -103,7 +103,7 @@ def _from_archive(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, 
     with located({}):
         network = load_network(path)
     parameters = read_plainly(PlanParameters, json.dumps(options).encode())
-    return parameters.query(network, Settings()), parameters.output, False
+    return parameters.query(network, read_settings()), parameters.output, False
 
 
 def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:
@@ -115,7 +115,7 @@ def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, boo
             options = options | {"weights": content["weights"] | options["weights"]}
         text = json.dumps({**content, **options}).encode()
     request = read_model(PlanRequest, text)
-    return request.to_domain(Settings()), request.output, request.dry_run
+    return request.to_domain(read_settings()), request.output, request.dry_run
 
 
 def _content(path: Path) -> tuple[Any, bytes]:
@@ -133,7 +133,7 @@ def _content(path: Path) -> tuple[Any, bytes]:
 
 
 def _show(answer: PlanOut) -> None:
-    console = Console()
+    console = Console(markup=False)
     sampled = map(str, answer.sampled) if answer.sampled_ids is None else answer.sampled_ids
     console.print(f"sampled devices {', '.join(sampled)}: {answer.status}")
     console.print(f"objective {answer.objective:.6g}, each step at most {answer.relative_gap:.1e} above its optimum")
@@ -184,7 +184,7 @@ def _show_gains(console: Console, answer: PlanOut) -> None:
 
 
 def _show_diagnosis(found: DiagnosisOut) -> None:
-    console = Console()
+    console = Console(markup=False)
     console.print("a plan exists" if found.feasible else "no plan exists: too few devices can be sampled")
     table = Table("what", "count", "first of them")
     table.add_row("devices", str(found.n_devices), "")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import uvicorn
 
-from app.commands.balanced import BalancedServer
-from app.commands.forks import Forks, Task, leave
-from app.commands.protocol import LimitedProtocol
+from app.commands.environment import read_settings
+from app.commands.serving.balanced import BalancedServer
+from app.commands.serving.forks import Forks, Task, leave
+from app.commands.serving.protocol import LimitedProtocol
 from app.commands.worker import supervise
 from app.keys.store import KeyStore
 from app.ledger import Ledger
@@ -42,8 +43,7 @@ def serve(
     workers: Annotated[int | None, typer.Option(help="Validation workers beside it (FEDSIFT_WORKERS).")] = None,
 ) -> None:
     """Start the service; SIGTERM and Ctrl+C end it with status 0. Every FEDSIFT_* setting is in docs/api.md."""
-    given = {"host": host, "port": port, "processes": processes, "workers": workers}
-    settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    settings = read_settings(warn=True, host=host, port=port, processes=processes, workers=workers)
     refuse_newer_schema(settings)
     refuse_open_door(settings)
     refuse_missing_telemetry(settings)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from app.commands.client import Client, ServiceRefusal
-from app.commands.curves import save_curves
+from app.commands.curves import check_picture, save_curves
 from app.commands.refusals import print_problem
 from solver.errors import FedsiftError
 
@@ -27,28 +27,33 @@ def validate(
     ],
     url: Annotated[str, typer.Option(envvar="FEDSIFT_URL", help="The service.")] = "http://127.0.0.1:8000",
     key: Annotated[str | None, typer.Option(envvar="FEDSIFT_API_KEY", help="An API key, if it asks for one.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to draw the curves, as PNG.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to draw the curves: .png, .svg or .pdf.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, and no progress.")] = False,
 ) -> None:
     """Train for real under several schemes, follow it, and compare."""
     # Progress and messages go to standard error; standard output has only the result.
     console = Console(stderr=True)
     try:
+        if output is not None:
+            check_picture(output)
         client = Client(url, key)
         place = _place(client, request)
+        _announce(client, place)
         try:
             result = _follow(client, place, Console(quiet=True) if as_json else console)
         except KeyboardInterrupt:
-            console.print(f"it goes on; come back with: fedsift validate {place.rsplit('/', 1)[1]}")
+            typer.echo(f"it goes on; come back with: fedsift validate {place.rsplit('/', 1)[1]}", err=True)
             raise typer.Exit(130) from None
         if output is not None and any(scheme["accuracy"]["mean"] for scheme in result["schemes"]):
             save_curves(result, output)
-            console.print(f"wrote {output}")
+            typer.echo(f"wrote {output}", err=True)
     except ServiceRefusal as refusal:
         print_problem(refusal.problem, as_json=as_json)
         raise typer.Exit(2) from refusal
     except (OSError, FedsiftError) as error:
-        console.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
+        typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from error
     if as_json:
         typer.echo(json.dumps(result))
@@ -65,6 +70,17 @@ def _place(client: Client, request: str) -> str:
     # With an idempotency key, a call whose answer was lost can be repeated without a second experiment.
     made = client.call("POST", "/v1/validations", body, **{"Idempotency-Key": secrets.token_hex(16)})
     return f"/v1/validations/{made['id']}"
+
+
+def _announce(client: Client, place: str) -> None:
+    """Tell the validation's id, since a pipe shows no progress, and whether it has to wait for a worker."""
+    typer.echo(f"validation {place.rsplit('/', 1)[1]}", err=True)
+    try:
+        waits = client.call("GET", "/readyz")["validations"] == "no_workers"
+    except (OSError, ServiceRefusal):
+        return  # it is accepted; who follows it comes back until the service answers
+    if waits:
+        typer.echo("no worker is there: it waits until one is started, with `fedsift worker`", err=True)
 
 
 def _follow(client: Client, place: str, console: Console) -> dict[str, Any]:
@@ -84,11 +100,11 @@ def _follow(client: Client, place: str, console: Console) -> dict[str, Any]:
 
 
 def _show(result: dict[str, Any]) -> None:
-    console = Console()
+    console = Console(markup=False)
     if "failure" in result:
         failure = result["failure"]
-        console.print(f"[bold red]{failure['type']}[/] in {failure['scheme']}, seed {failure['seed']}: ", end="")
-        console.print(failure["detail"], markup=False, highlight=False)
+        where = f"{failure['type']} in {failure['scheme']}, seed {failure['seed']}"
+        console.print(f"{where}: {failure['detail']}", highlight=False)
     table = Table(title=f"{result['id']}: {result['state']}", box=SIMPLE_HEAD)
     table.add_column("scheme", no_wrap=True)
     for heading in ("runs", "accuracy", f"K→{result['target']:g}", "moved", "kept", "cost"):

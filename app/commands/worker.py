@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from app.commands.environment import read_settings
 from app.settings import Settings
 from app.telemetry.logs import set_up_logs
 from app.worker.supervisor import Supervisor
@@ -19,7 +20,7 @@ def worker(
     """Train parts of validations until told to stop; processes that die are replaced."""
     if count < 1:
         raise typer.BadParameter("must be at least 1", param_hint="--count")
-    settings = Settings()
+    settings = read_settings(warn=True)
     set_up_logs(settings.log_level)
     supervise(count, settings)
 

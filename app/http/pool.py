@@ -1,7 +1,7 @@
 """A bounded pool of threads for CPU-bound work. A request takes a place when its body is complete, not before.
 
-Threads suffice where the compiled kernels and zlib release the GIL; processes (`app.commands.forks`) for the rest. The
-ledger adds up what is under way in all of them.
+Threads suffice where the compiled kernels and zlib release the GIL; processes (`app.commands.serving.forks`) for the
+rest. The ledger adds up what is under way in all of them.
 """
 
 import asyncio

@@ -2,7 +2,8 @@
 
 They are charged to the memory budget, so a request that does not fit beside them is refused. What is read from the
 store may have half of it, so that plans can be made meanwhile.
-A client that stops to read is cut off after `FEDSIFT_SEND_TIMEOUT` (`app.commands.protocol`); then its answer is freed.
+A client that stops to read is cut off after `FEDSIFT_SEND_TIMEOUT` (`app.commands.serving.protocol`); then its answer
+is freed.
 """
 
 import weakref

@@ -53,7 +53,7 @@ async def look_at_store(service: Service) -> None:
     try:
         await service.executors.readiness.run(service.store.check)
     except StoreError as error:
-        _log.error("the store does not answer", exc_info=error)
+        _log.error("the store does not answer: %s", error)
 
 
 async def exposition(service: Service) -> bytes:

@@ -7,12 +7,14 @@ StoreError                  the database cannot be reached
 GoneError                   a row that this one refers to is no longer there
 """
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from solver.errors import FedsiftError
 
 __all__ = [
+    "BATCH_ROWS",
     "WAIT_SECONDS",
     "Database",
     "DiskFullError",
@@ -28,6 +30,8 @@ __all__ = [
 Rows = list[tuple[Any, ...]]
 # How long a transaction may take, and a connection wait for another process that writes, unless a setting says it.
 WAIT_SECONDS = 5.0
+# Rows of a batch; each may be megabytes.
+BATCH_ROWS = 20
 
 
 class StoreError(FedsiftError):
@@ -55,6 +59,9 @@ class ReadTransaction(Protocol):
 
     def rows(self, sql: str, *parameters: object) -> Rows:
         """All rows of a query."""
+
+    def batches(self, sql: str) -> Iterator[Rows]:
+        """The rows of a query without parameters, some at a time: they may not fit in memory together."""
 
 
 class Transaction(ReadTransaction, Protocol):

@@ -16,6 +16,7 @@ from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 
 from app.store.database import (
+    BATCH_ROWS,
     WAIT_SECONDS,
     DiskFullError,
     GoneError,
@@ -77,6 +78,14 @@ class _Statements:
 
     def rows(self, sql: str, *parameters: object) -> Rows:
         return self.connection.execute(sql.replace("?", "%s").encode(), parameters).fetchall()
+
+    def batches(self, sql: str) -> Iterator[Rows]:
+        # Not prepared: each cursor's rows have columns of their own.
+        self.connection.execute(f"DECLARE batches NO SCROLL CURSOR FOR {sql}".encode(), prepare=False)
+        fetch = f"FETCH {BATCH_ROWS} FROM batches".encode()
+        while rows := self.connection.execute(fetch, prepare=False).fetchall():
+            yield rows
+        self.connection.execute(b"CLOSE batches", prepare=False)
 
     def change(self, sql: str, *parameters: object) -> int:
         return self.connection.execute(sql.replace("?", "%s").encode(), parameters or None).rowcount

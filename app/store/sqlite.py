@@ -8,11 +8,20 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from app.store.database import WAIT_SECONDS, DiskFullError, GoneError, ReadTransaction, Rows, StoreError, Transaction
+from app.store.database import (
+    BATCH_ROWS,
+    WAIT_SECONDS,
+    DiskFullError,
+    GoneError,
+    ReadTransaction,
+    Rows,
+    StoreError,
+    Transaction,
+)
 from app.store.deadline import deadline_in
 from app.store.reserve import Reserve, free_bytes
 
-__all__ = ["SqliteDatabase"]
+__all__ = ["SqliteDatabase", "reading_file"]
 
 # The file may keep so many free pages, and the log so many bytes, for what is written next.
 _SPARE_PAGES = 1000
@@ -28,6 +37,11 @@ class _Statements:
 
     def rows(self, sql: str, *parameters: object) -> Rows:
         return self._connection.execute(sql, parameters).fetchall()
+
+    def batches(self, sql: str) -> Iterator[Rows]:
+        found = self._connection.execute(sql)
+        while rows := found.fetchmany(BATCH_ROWS):
+            yield rows
 
     def change(self, sql: str, *parameters: object) -> int:
         return self._connection.execute(sql, parameters).rowcount
@@ -156,6 +170,23 @@ class SqliteDatabase:
         except OSError:
             return None
         return found.st_dev, found.st_ino
+
+
+@contextmanager
+def reading_file(path: Path) -> Iterator[ReadTransaction]:
+    """Queries on a file that nobody writes to, also where nothing can be written beside it.
+
+    Raises:
+        StoreError: it is not there, or is no database.
+    """
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            yield _Statements(connection)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: {error}") from error
 
 
 def _tells_of_a_full_disk(error: sqlite3.Error | OSError) -> bool:

@@ -4,7 +4,8 @@ The tables belong to the slices: `app.runs.store`, `app.keys.store`, `app.plans.
 `app.worker.store` hold their statements and records.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib.resources import files
@@ -15,9 +16,11 @@ from app.store.database import WAIT_SECONDS, Database, DiskFullError, NewerSchem
 from app.store.sqlite import SqliteDatabase
 from solver.errors import InvalidInputError, MissingExtraError
 
-__all__ = ["Store"]
+__all__ = ["Store", "applied", "apply", "open_database", "release_migrations"]
 
 T = TypeVar("T")
+
+_KNOWN_URLS = "must begin with sqlite:/// or postgresql://"
 
 
 class Store:
@@ -27,7 +30,7 @@ class Store:
     """
 
     def __init__(self, url: str, timeout: float = WAIT_SECONDS) -> None:
-        self._database = _database(url, timeout)
+        self._database = open_database(url, timeout)
         self._migrated = False
 
     def read(self) -> AbstractContextManager[ReadTransaction]:
@@ -90,11 +93,7 @@ class Store:
             missing = self._missing(found)
         if missing:
             with self._database.migration() as t:
-                t.change("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
-                for name in self._missing(t):  # another process may have been first
-                    for statement in _scripts()[name]:
-                        t.change(statement)
-                    t.change("INSERT INTO migrations (name) VALUES (?)", name)
+                apply(t, self._missing(t))  # another process may have been first
         self._migrated = True
 
     def check(self) -> None:
@@ -112,18 +111,43 @@ class Store:
 
     def _missing(self, t: ReadTransaction) -> list[str]:
         """The migrations that this database has not had, in order."""
-        known = t.rows(self._database.has_migrations)
-        done = {name for (name,) in t.rows("SELECT name FROM migrations")} if known else set()
-        newer = sorted(done - _scripts().keys())
-        if newer:
-            raise NewerSchemaError(
-                f"a newer release of fedsift has written to this database (migration {newer[0]}): "
-                "install that release, or restore a backup from before it"
-            )
+        done = applied(self._database, t)
         return [name for name in _scripts() if name not in done]
 
 
-def _database(url: str, timeout: float) -> Database:
+def applied(database: Database, t: ReadTransaction) -> list[str]:
+    """The migrations that a database has had, in order.
+
+    Raises:
+        NewerSchemaError: this release does not know one of them.
+    """
+    if not t.rows(database.has_migrations):
+        return []
+    done = sorted(name for (name,) in t.rows("SELECT name FROM migrations"))
+    newer = [name for name in done if name not in _scripts()]
+    if newer:
+        raise NewerSchemaError(
+            f"a newer release of fedsift has written to this database (migration {newer[0]}): "
+            "install that release, or restore a backup from before it"
+        )
+    return done
+
+
+def release_migrations() -> list[str]:
+    """The migrations of this release, in order."""
+    return list(_scripts())
+
+
+def apply(t: Transaction, names: Iterable[str]) -> None:
+    """Run these migrations."""
+    t.change("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY)")
+    for name in names:
+        for statement in _scripts()[name]:
+            t.change(statement)
+        t.change("INSERT INTO migrations (name) VALUES (?)", name)
+
+
+def open_database(url: str, timeout: float) -> Database:
     """The database that a URL names: `sqlite:///relative`, `sqlite:////absolute` or `postgresql://…`.
 
     Raises:
@@ -133,13 +157,18 @@ def _database(url: str, timeout: float) -> Database:
     if url.startswith("sqlite:///"):
         return SqliteDatabase(Path(url.removeprefix("sqlite:///")), timeout)
     if not url.startswith(("postgresql://", "postgres://")):
-        raise InvalidInputError("FEDSIFT_DATABASE_URL", "must begin with sqlite:/// or postgresql://")
+        raise InvalidInputError(f"FEDSIFT_DATABASE_URL={_without_password(url)}", _KNOWN_URLS)
     try:
         # Imported here: the default store does not need psycopg.
         from app.store.postgres import PostgresDatabase  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError("a postgresql:// database needs psycopg: install fedsift[postgres]") from error
     return PostgresDatabase(url, timeout)
+
+
+def _without_password(url: str) -> str:
+    """The URL without what may be a name and a password, for messages."""
+    return re.sub(r"(?i)(password=)[^&]*", r"\1…", re.sub(r"^([^:/]*:?/*).*@", r"\1…@", url))
 
 
 @cache

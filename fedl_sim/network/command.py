@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from fedl_sim.data.datasets import DATA_SETS, load_data_set
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.network.profiles import BUDGETS
 from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES
@@ -58,13 +59,13 @@ class NetworkOptions:
 @grouped
 def generate(
     *,
-    output: Annotated[
-        Path, typer.Argument(help="Where to write the network: .json as the service takes it, else .npz.")
-    ],
+    output: Annotated[Path, typer.Argument(help="Where to write the network: .json as the service takes it, or .npz.")],
     options: NetworkOptions,
     seed: Annotated[int, typer.Option(help="Which realisation.")] = 0,
 ) -> None:
     """Draw a network realisation and write it to a file that the solver and the service can read."""
+    if output.suffix not in {".json", ".npz"}:
+        raise InvalidSettingError(f"{output} must end in .json or .npz")
     network = realise(options.settings(), load_data_set(options.data_set), seed).network
     output.parent.mkdir(parents=True, exist_ok=True)
     if output.suffix == ".json":
@@ -72,7 +73,7 @@ def generate(
     else:
         save_network(network, output)
     similarity = network.links.similarity.mean() if len(network.links) else float("nan")
-    Console().print(
+    Console(markup=False).print(
         f"wrote {output}: {len(network)} devices with {network.total_data:.0f} datapoints, "
         f"{len(network.links)} links, mean similarity {similarity:.3f}"
     )

@@ -12,6 +12,7 @@ from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.profiles import BUDGETS
 from fedl_sim.network.realisation import RealisationSettings
+from fedl_sim.pictures import require_pictures
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import CellFolder
 from fedl_sim.reproduce.provenance import source_version
@@ -51,6 +52,7 @@ def experiment(
     report_only: Annotated[bool, typer.Option("--report-only", help="Run nothing; fail if a run is missing.")] = False,
 ) -> None:
     """Reproduce a part of the evaluation. Stopped at any moment, it goes on where it was when started again."""
+    require_pictures()
     console = Console()
     scope = Scope(parse_seeds(seeds), quick=quick, references=references, draws=draws)
     study = _study(name, scope, budget=budget, aggregations=aggregations)

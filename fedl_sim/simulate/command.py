@@ -17,6 +17,7 @@ from fedl_sim.engines.factory import ENGINES
 from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.command import NetworkOptions
+from fedl_sim.pictures import require_pictures
 from fedl_sim.simulate.plots import save_plots
 from fedl_sim.simulate.summary import SchemeSummary
 from fedl_sim.simulate.sweep import (
@@ -100,7 +101,9 @@ def simulate(
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots, PNG and SVG.")] = None,
 ) -> None:
     """Train FedL for real under several schemes and compare them."""
-    console = Console()
+    if plots is not None:
+        require_pictures()
+    console = Console(markup=False)
     settings = ExperimentSettings(
         data_set=network.data_set,
         model=model,

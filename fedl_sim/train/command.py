@@ -14,7 +14,7 @@ from fedl_sim.errors import InvalidSettingError
 from fedl_sim.labels.folder import LABELS
 from fedl_sim.labels.settings import Family
 from fedl_sim.terminal import FanOut, grouped, parse_numbers, progress_bar
-from fedl_sim.train.pipeline import Reporter, label_realisations, train_models
+from fedl_sim.train.pipeline import Reporter, label_realisations, require_training, train_models
 from fedl_sim.train.recipe import Recipe
 from sampler.gcn.weights import MODELS, Weights
 
@@ -62,6 +62,8 @@ def train(
         surrogate_share=surrogate_share,
         family=_family(family),
     )
+    if not labels_only:
+        require_training(model)
     with progress_bar(console, transient=False) as bar:
         report = _reporter(bar)
         label_realisations(recipe, folder, report, processes=fan_out.processes, dask=fan_out.dask)

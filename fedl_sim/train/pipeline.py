@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -23,7 +24,7 @@ from sampler.gcn.sampler import GcnBranch
 from sampler.gcn.weights import GENERAL, Weights, read_weights
 from solver.errors import MissingExtraError
 
-__all__ = ["DRAWS", "Reporter", "label_realisations", "train_models"]
+__all__ = ["DRAWS", "Reporter", "label_realisations", "require_training", "train_models"]
 
 # A random sampler's percentile on a realisation is the mean over this many selections.
 DRAWS = 20
@@ -43,6 +44,18 @@ def label_realisations(
         jobs = labels.jobs(sizes, seeds)
         count = _Counter(report, stage, len(jobs) - len(labels.missing(jobs, kind)), len(jobs))
         labels.generate(jobs, kind, processes=processes, dask=dask, on_record=count)
+
+
+def require_training(model: str) -> None:
+    """Tell what training needs before hours of labelling.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    needed = ("torch",) if model == "rank" else ("torch", "torch_geometric")
+    missing = [name for name in needed if find_spec(name) is None]
+    if missing:
+        raise MissingExtraError(f"training needs {' and '.join(missing)}: install fedsift[train]")
 
 
 def train_models(recipe: Recipe, folder: Path, output: Path, report: Reporter) -> dict[str, Weights]:

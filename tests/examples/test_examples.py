@@ -33,14 +33,15 @@ def test_curl(server: Server, tmp_path: Path) -> None:
     assert answers[1]["aggregation"] == 1
 
 
-def test_a_plan_with_httpx(server: Server, tmp_path: Path) -> None:
-    said = run(sys.executable, EXAMPLES / "plan.py", server.url, cwd=tmp_path)
+def test_a_plan_in_plain_python(server: Server, tmp_path: Path) -> None:
+    """With `-S`, without any package: they run with what `make install` installs, and with less."""
+    said = run(sys.executable, "-S", EXAMPLES / "plan.py", server.url, cwd=tmp_path)
     assert "train; the plan is within" in said
     assert said.count("step ") == 3
 
 
 def test_the_closed_loop(server: Server, tmp_path: Path) -> None:
-    said = run(sys.executable, EXAMPLES / "closed_loop.py", server.url, cwd=tmp_path)
+    said = run(sys.executable, "-S", EXAMPLES / "closed_loop.py", server.url, cwd=tmp_path)
     until = [f"until step {t}" for t in (5, 10, 15, 20)]
     assert [line.split(":")[0] for line in said.splitlines()] == [*until[:3], "device 0 is lost", until[3]]
     assert len((EXAMPLES / "closed_loop.py").read_text(encoding="utf-8").splitlines()) <= 40

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.store.database import Transaction
-from app.store.store import _database, _scripts
+from app.store.store import apply, open_database, release_migrations
 
 __all__ = ["old_schema"]
 
@@ -12,13 +12,9 @@ __all__ = ["old_schema"]
 @contextmanager
 def old_schema(url: str, last: str) -> Iterator[Transaction]:
     """A transaction on an empty database that has had the migrations up to this one, named by its file."""
-    database = _database(url, 60.0)
-    scripts = _scripts()
+    database = open_database(url, 60.0)
+    names = release_migrations()
     with database.migration() as t:
-        t.change("CREATE TABLE migrations (name TEXT PRIMARY KEY)")
-        for name in sorted(scripts)[: sorted(scripts).index(last) + 1]:
-            for statement in scripts[name]:
-                t.change(statement)
-            t.change("INSERT INTO migrations (name) VALUES (?)", name)
+        apply(t, names[: names.index(last) + 1])
         yield t
     database.close()

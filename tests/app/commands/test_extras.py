@@ -40,6 +40,8 @@ def fedsift(folder: Path, *arguments: str, absent: set[str], **settings: str) ->
         ("pydantic_settings", ["plan", "x.json"], {}, "fedsift plan needs pydantic_settings: install fedsift[serve]"),
         ("joblib", ["simulate", "--help"], {}, "fedsift simulate needs joblib: install fedsift[sim]"),
         ("joblib", ["train", "--help"], {}, "fedsift train needs joblib: install fedsift[train]"),
+        ("torch_geometric", ["train"], {}, "training needs torch_geometric: install fedsift[train]"),
+        ("matplotlib", ["simulate", "--plots", "p"], {}, "figures need matplotlib: install fedsift[plots]"),
         ("networkx", ["serve", "--workers", "1"], {}, "validation workers need networkx: install fedsift[worker]"),
         ("joblib", ["worker"], {}, "validation workers need joblib: install fedsift[worker]"),
         *(("psycopg", words, {"database_url": POSTGRES}, NO_DRIVER) for words in (["serve"], ["keys", "list"])),

@@ -1,0 +1,72 @@
+"""Wrong settings are told on one line that names the variable and its value; unknown ones are warned of."""
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli import build_cli
+from app.commands.environment import read_settings, unknown_settings
+
+
+def run(patch: pytest.MonkeyPatch, *words: str, **settings: str) -> Result:
+    for name, value in settings.items():
+        patch.setenv(f"FEDSIFT_{name}", value)
+    return CliRunner().invoke(build_cli(only=words[0]), list(words))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("PORT", "abc", "should be a valid integer, unable to parse string as an integer"),
+        ("PORT", "99999", "should be less than or equal to 65535"),
+        ("AUTH", "maybe", "should be 'auto', 'required' or 'off'"),
+        ("ALLOWED_HOSTS", "plans.example", 'should be a JSON list, like ["plans.example"]'),
+        ("CORS_ORIGINS", "7", "should be a valid tuple"),
+    ],
+)
+def test_a_wrong_setting_is_one_line(monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str) -> None:
+    done = run(monkeypatch, "serve", **{name: value})
+    assert (done.exit_code, done.stdout) == (1, "")
+    shown = value if value == "7" else repr(value)
+    assert done.stderr == f"error: FEDSIFT_{name} is {shown}: {reason}\n"
+
+
+def test_a_wrong_option_is_named_as_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(monkeypatch, "serve", "--port", "99999")
+    assert (done.exit_code, done.stderr) == (1, "error: --port is 99999: should be less than or equal to 65535\n")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("mysql://me:secret@elsewhere/db", "mysql://…@elsewhere/db"),
+        ("me:sec@ret@elsewhere", "me:…@elsewhere"),
+        ("fedsift.db", "fedsift.db"),
+        ("host?user=me&password=secret", "host?user=me&password=…"),
+    ],
+)
+def test_a_database_url_is_shown_without_its_password(monkeypatch: pytest.MonkeyPatch, url: str, shown: str) -> None:
+    done = run(monkeypatch, "keys", "list", DATABASE_URL=url)
+    told = f"error: FEDSIFT_DATABASE_URL={shown}: must begin with sqlite:/// or postgresql://\n"
+    assert (done.exit_code, done.stderr) == (1, told)
+
+
+def test_an_unknown_variable_is_warned_of_with_the_nearest_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(monkeypatch, "serve", PROT="8000", SOMETHING_ELSE="1", PORT="abc")
+    warnings = done.stderr.splitlines()[:-1]
+    assert warnings == [
+        "warning: FEDSIFT_PROT is not a setting of fedsift; did you mean FEDSIFT_PORT?",
+        "warning: FEDSIFT_SOMETHING_ELSE is not a setting of fedsift",
+    ]
+
+
+def test_variables_of_clients_and_tests_are_no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("API_KEY", "URL", "TEST_IMAGE", "BASE_IMAGE_TOOL", "HOST"):
+        monkeypatch.setenv(f"FEDSIFT_{name}", "x")
+    assert unknown_settings() == {}
+
+
+def test_an_option_counts_more_than_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEDSIFT_PORT", "1")
+    monkeypatch.setenv("FEDSIFT_ALLOWED_HOSTS", '["plans.example"]')
+    settings = read_settings(port=2, host=None)
+    assert (settings.port, settings.host, settings.allowed_hosts) == (2, "127.0.0.1", ("plans.example",))

@@ -1,0 +1,57 @@
+"""`fedsift validate` tells at once what it can tell: the id, a missing worker, a picture that could not be drawn."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import FEDSIFT
+from tests.support.server import Server
+
+REQUEST = {
+    "source": {"kind": "generator", "devices": 6, "mean_datapoints": 20, "link_probability": 0.5},
+    "schemes": ["heuristic"],
+    "sample_size": 2,
+    "aggregations": 1,
+}
+NOWHERE = "http://127.0.0.1:1"
+
+
+def test_on_a_pipe_it_prints_the_id_and_that_no_worker_is_there(server: Server, tmp_path: Path) -> None:
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps(REQUEST))
+    command = [*FEDSIFT, "validate", str(request), "--url", server.url]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(2)]  # it waits for a worker from here on
+        validation = said[0].split()[1]
+        assert said[0] == f"validation {validation}\n"
+        assert said[1] == "no worker is there: it waits until one is started, with `fedsift worker`\n"
+        with server.client() as client:
+            assert client.get(f"/v1/validations/{validation}").json()["state"] == "queued"
+            assert client.post(f"/v1/validations/{validation}/cancel").is_success
+        out, _ = process.communicate(timeout=120)
+        assert validation in out
+        assert process.returncode == 1
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("name", ["curves", "curves.txt", "curves.jpeg2"])
+def test_a_picture_of_another_kind_is_refused_before_anything_is_sent(tmp_path: Path, name: str) -> None:
+    command = [*FEDSIFT, "validate", str(tmp_path / "absent.json"), "--url", NOWHERE, "-o", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: --output {name}: must end in .png, .svg or .pdf\n"
+
+
+def test_the_extra_for_pictures_is_named_in_full_before_anything_is_sent(tmp_path: Path) -> None:
+    block = "import sys, importlib.util as u; f = u.find_spec; "
+    block += "u.find_spec = lambda name, *rest: None if name == 'matplotlib' else f(name, *rest); "
+    command = [sys.executable, "-c", f"{block}{FEDSIFT[2]}", "validate", "x.json", "--url", NOWHERE, "-o", "c.png"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "error: pictures need matplotlib: install fedsift[plots]\n")
