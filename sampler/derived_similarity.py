@@ -19,7 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DEFAULT_RATE", "MatchRates", "derive_similarity", "fit_match_rates"]
+from sampler.histograms import class_counts
+from solver import Devices
+
+__all__ = ["DEFAULT_RATE", "Completed", "MatchRates", "complete_similarity", "derive_similarity", "fit_match_rates"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -40,6 +43,33 @@ class MatchRates:
 
     rates: FloatArray
     fitted_on: int
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """λ of all links: of how many it was measured, and what it was derived from, or assumed to be, for the others."""
+
+    similarity: FloatArray
+    measured: int
+    missing: int = 0
+    rates: MatchRates | None = None
+    assumed_value: float = 0.0
+
+
+def complete_similarity(devices: Devices, source: IntArray, target: IntArray, measured: FloatArray) -> Completed:
+    """λ of links, NaN where nobody measured it: derived from label counts, or without any the mean of the measured."""
+    unknown = np.isnan(measured)
+    missing, counts = int(unknown.sum()), class_counts(devices)
+    known = measured.size - missing
+    if not missing:
+        return Completed(measured, known)
+    if counts is None:
+        value = float(measured[~unknown].mean()) if known else 0.0
+        return Completed(np.where(unknown, value, measured), known, missing, assumed_value=value)
+    found = fit_match_rates(counts, devices.data, source[~unknown], target[~unknown], measured[~unknown])
+    whole = measured.copy()
+    whole[unknown] = derive_similarity(counts, devices.data, source[unknown], target[unknown], found.rates)
+    return Completed(whole, known, missing, found)
 
 
 def derive_similarity(

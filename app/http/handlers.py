@@ -62,6 +62,8 @@ def _allowed(routes: Sequence[APIRoute], path: str) -> str:
 async def _http_error(routes: Sequence[APIRoute], request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     status = HTTPStatus(error.status_code)
+    if status is HTTPStatus.NOT_FOUND:
+        return problem_response(no_such_path().problem())
     name = status.phrase.lower().replace(" ", "-")
     problem = Problem(type=problem_type(name), title=status.phrase, status=status.value, detail=status.description)
     headers = dict(error.headers or {})
@@ -85,7 +87,7 @@ def _parameter(loc: tuple[int | str, ...], message: str) -> ErrorItem:
 
 
 def no_such_path() -> NotFoundError:
-    """A part of the path is no id, or no number, that anything could have."""
+    """There is no such path, or a part of it is no id, or no number, that anything could have."""
     return NotFoundError("nothing can have this path")
 
 

@@ -2,8 +2,8 @@
 
 An archive has the device columns (`data`, `processing_capacity`, `processing_cost`, `receive_capacity`,
 `transmit_budget`, optionally `label_counts`, and `label_epsilon` if these have noise), the link columns (`source`,
-`target`, `similarity`, `transmit_cost`) and `parameters`, the bytes (uint8) of a JSON object with all other fields,
-the ids of the devices among them. What `solver.save_network` writes is such an archive.
+`target`, `transmit_cost`, and `similarity`, which may be NaN or left out) and `parameters`, the bytes (uint8) of a JSON
+object with all other fields, the ids of the devices among them. What `solver.save_network` writes is such an archive.
 """
 
 from typing import TypeVar
@@ -18,7 +18,7 @@ from app.wire.arrays import read_plainly
 from app.wire.base import Optional, RequestModel
 from app.wire.fleet import Translated
 from app.wire.ids import DeviceId, DeviceIds
-from app.wire.network import charge_network, checked
+from app.wire.network import SimilarityOrigin, charge_network, checked, with_similarity
 from app.wire.pointers import located
 from solver import Devices, Links, Network
 from solver.interchange import epsilon_of
@@ -27,8 +27,8 @@ from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 __all__ = ["NPZ", "ArchiveParameters", "read_archive"]
 
 NPZ = "application/vnd.fedsift.npz"
-_NEEDED = (*DEVICE_COLUMNS, *LINK_COLUMNS)
-_KNOWN = {*_NEEDED, "label_counts", "label_epsilon", "parameters"}
+_KNOWN = {*DEVICE_COLUMNS, *LINK_COLUMNS, "label_counts", "label_epsilon", "parameters"}
+_NEEDED = (*DEVICE_COLUMNS, *(name for name in LINK_COLUMNS if name != "similarity"))
 
 
 class ArchiveParameters(RequestModel):
@@ -55,14 +55,14 @@ def read_archive(body: bytes, model: type[P]) -> tuple[Translated, P]:
     if text.dtype != np.uint8:
         raise MalformedError("the array `parameters` must be of uint8, the bytes of a JSON object")
     parameters = read_plainly(model, text.tobytes())
-    network = _network_of(arrays)
+    network, origin = _network_of(arrays)
     ids = None if parameters.ids is None else DeviceIds.of(parameters.ids, "/ids/*")
     if ids is not None and len(ids.names) != len(network):
         raise InvalidRequestError.at("/ids", f"must have {len(network)} entries, has {len(ids.names)}")
-    return Translated(network, ids), parameters
+    return Translated(network, ids, similarity=origin), parameters
 
 
-def _network_of(arrays: dict[str, NDArray[np.generic]]) -> Network:
+def _network_of(arrays: dict[str, NDArray[np.generic]]) -> tuple[Network, SimilarityOrigin | None]:
     counts = arrays.get("label_counts")
     charge_network(arrays["data"].size, arrays["source"].size)
     with located({"devices": "", "links": ""}):
@@ -72,8 +72,13 @@ def _network_of(arrays: dict[str, NDArray[np.generic]]) -> Network:
             label_epsilon=epsilon_of(arrays),
         )
         ends = {name: arrays[name] for name in LINK_COLUMNS[:2]}
-        weights = {name: _numbers(arrays, name) for name in LINK_COLUMNS[2:]}
-        return Network(devices, Links(**ends, **weights))  # type: ignore[arg-type]
+        measured = np.asarray(arrays.get("similarity", np.full(arrays["source"].shape, np.nan)), np.float64)
+        unknown = np.isnan(measured)
+        similarity = checked(np.where(unknown, 0.0, measured), "/similarity")
+        cost = _numbers(arrays, "transmit_cost")
+        network = Network(devices, Links(**ends, similarity=similarity, transmit_cost=cost))  # type: ignore[arg-type]
+    # A network sorts its links.
+    return with_similarity(network, unknown[np.lexsort((arrays["source"], arrays["target"]))])
 
 
 def _counts(arrays: dict[str, NDArray[np.generic]]) -> NDArray[np.float64]:

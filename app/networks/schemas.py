@@ -41,7 +41,7 @@ class NetworkRequest(NamedRequest):
             return StoredFleet(self.fleet, "/fleet")
         if self.network is None:
             raise InvalidRequestError.at("/network", "is missing: give `network` or `fleet`")
-        return StoredNetwork(Translated(self.network.to_domain(), self.network.devices.ids("/network/devices")))
+        return StoredNetwork(Translated.of(self.network))
 
 
 class NetworkParameters(NamedRequest, ArchiveParameters):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from app.wire.fleet import FleetIn, Translated
 from app.wire.fleet_tables import DeviceTable, LinkTable
 from app.wire.ids import DeviceIds
+from app.wire.network import SimilarityOrigin
 from solver import Devices, Links, Network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
@@ -30,7 +31,9 @@ def pack_network(given: Translated) -> bytes:
     if devices.label_counts is not None:
         arrays["label_counts"] = devices.label_counts
     ids = None if given.ids is None else given.ids.names
-    return _packed({"kind": "network", "ids": ids, "epsilon": devices.label_epsilon}, arrays)
+    words = {"kind": "network", "ids": ids, "epsilon": devices.label_epsilon}
+    origin = given.similarity
+    return _packed(words if origin is None else words | {"similarity": origin.model_dump(exclude_none=True)}, arrays)
 
 
 def pack_fleet(fleet: FleetIn) -> bytes:
@@ -57,7 +60,8 @@ def _network(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Tr
     counts, epsilon = arrays.get("label_counts"), words["epsilon"]
     devices = Devices(**_part(arrays, "devices"), label_counts=counts, label_epsilon=epsilon)
     ids = None if words["ids"] is None else DeviceIds.of(words["ids"], "")
-    return Translated(Network(devices, Links(**_part(arrays, "links"))), ids)
+    origin = SimilarityOrigin(**words["similarity"]) if "similarity" in words else None
+    return Translated(Network(devices, Links(**_part(arrays, "links"))), ids, similarity=origin)
 
 
 def _fleet(words: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FleetIn:

@@ -104,7 +104,7 @@ _PLAN: dict[str, Any] = {
     "orders": _ALL_SENDS,
     "steps": [_FIRST_STEP, _SECOND_STEP],
 }
-_KEPT: dict[str, Any] = {"id": PLAN_ID, "created_at": _MADE, **_PLAN}
+_KEPT: dict[str, Any] = {"id": PLAN_ID, "created_at": _MADE, "updated_at": _MADE, **_PLAN}
 _FIRST_PERIOD: dict[str, Any] = {
     "id": RUN_ID,
     **_ASKED,

@@ -13,6 +13,7 @@ from app.wire.base import AnswerModel, Optional, given
 from app.wire.fleet import Translation
 from app.wire.ids import DeviceIds, describe
 from app.wire.naming import PlanAsked
+from app.wire.network import SimilarityOrigin
 from app.wire.problem import DeviceReason
 from app.wire.translated import DerivedNetwork
 from sampler import Pick
@@ -151,6 +152,9 @@ class PlanSummary(PlanAsked):
     sampled_ids: Optional[list[str]] = Field(None, description="Their ids, if devices have ids.")
     device_ids: Optional[list[str]] = Field(None, description="The id of each device by its number, likewise.")
     fleet: Optional[Translation] = Field(None, description="How the fleet was translated, if it was one.")
+    similarity: Optional[SimilarityOrigin] = Field(
+        None, description="Where the similarity of a `network` comes from, if links left it out."
+    )
     scores: list[float] = Field(
         description="The sampler's, in the order of `sampled`; empty where it chose nothing: for a fixed set, and in a "
         "run's later periods."
@@ -202,6 +206,7 @@ class PlanOut(PlanSummary):
     kind: Literal["plan"]
     id: Optional[str] = Field(None, description="Of a plan that is kept.")
     created_at: Optional[datetime] = Field(None, description="Likewise.")
+    updated_at: Optional[datetime] = Field(None, description="Likewise; a plan does not change.")
 
     @classmethod
     def from_domain(cls, result: PlanResult, output: str, **told: Any) -> "PlanOut":
@@ -252,6 +257,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "sampled_ids": result.ids and result.ids.named(plan.sampled.tolist()),
         "device_ids": result.ids and list(result.ids.names),
         "fleet": result.fleet,
+        "similarity": result.similarity,
         "scores": [] if choice is None else choice.scores.tolist(),
         "trace": None if choice is None else [PickOut.from_domain(pick) for pick in choice.trace] or None,
         "sampler_status": sampler_status(result),
@@ -355,7 +361,12 @@ class DiagnosisOut(AnswerModel):
     tight: TightBudgets
     device_ids: Optional[list[str]] = Field(None, description="The id of each device by its number, if it has one.")
     fleet: Optional[Translation] = Field(None, description="How the fleet was translated, if it was one.")
-    network: Optional[DerivedNetwork] = Field(None, description="The network that the fleet was translated into.")
+    similarity: Optional[SimilarityOrigin] = Field(
+        None, description="Where the similarity of a `network` comes from, if links left it out."
+    )
+    network: Optional[DerivedNetwork] = Field(
+        None, description="The network that the fleet was translated into, or whose similarity was derived."
+    )
     network_id: Optional[str] = Field(None, description="The stored network, if it was asked for with one.")
     network_version: Optional[int] = Field(None, description="The version of it that was used.")
 
@@ -385,7 +396,10 @@ class DiagnosisOut(AnswerModel):
             **given(
                 device_ids=ids and list(ids.names),
                 fleet=found.fleet,
-                network=None if found.fleet is None else DerivedNetwork.from_domain(found.network),
+                similarity=found.similarity,
+                network=None
+                if found.fleet is None and found.similarity is None
+                else DerivedNetwork.from_domain(found.network),
                 **stored_network(found.stored),
             ),
         )

@@ -7,6 +7,7 @@ from app.plans.answer import Guarantee, PickOut, PlanStatus, SamplerStatus, mill
 from app.plans.planning import PlanResult
 from app.wire.base import AnswerModel, Optional, given
 from app.wire.naming import PlanAsked
+from app.wire.network import SimilarityOrigin
 
 __all__ = ["BinarySummary"]
 
@@ -33,8 +34,10 @@ class BinarySummary(PlanAsked):
     kind: Literal["plan"]
     id: Optional[str] = None
     created_at: Optional[datetime] = None
+    updated_at: Optional[datetime] = None
     sampled_ids: Optional[list[str]] = None
     device_ids: Optional[list[str]] = None
+    similarity: Optional[SimilarityOrigin] = None
     trace: Optional[list[PickOut]] = None
     sampler_status: Optional[SamplerStatus] = None
     transfer: Literal["send_once", "redraw"]
@@ -73,6 +76,7 @@ class BinarySummary(PlanAsked):
             **given(
                 sampled_ids=ids and ids.named(plan.sampled.tolist()),
                 device_ids=ids and list(ids.names),
+                similarity=result.similarity,
                 trace=[PickOut.from_domain(pick) for pick in choice.trace] or None if choice else None,
                 sampler_status=sampler_status(result),
             ),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from app.plans.planning import PlanQuery, check_choice, sampling_memory
 from app.wire.fleet import Translation
 from app.wire.ids import DeviceIds
+from app.wire.network import SimilarityOrigin
 from solver import Network, Obstacle, eligible_devices, obstacles
 
 __all__ = ["TIGHT", "Diagnosis", "component_sizes", "diagnose"]
@@ -34,6 +35,7 @@ class Diagnosis:
     network: Network
     ids: DeviceIds | None = None
     fleet: Translation | None = None
+    similarity: SimilarityOrigin | None = None
     stored: tuple[str, int] | None = None
 
 
@@ -78,6 +80,7 @@ def _findings(query: PlanQuery) -> Diagnosis:
         ids=query.ids,
         fleet=query.fleet,
         stored=query.stored,
+        similarity=query.similarity,
     )
 
 

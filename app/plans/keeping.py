@@ -52,7 +52,8 @@ def made_before(service: Service, asked: Asked) -> Response | None:
 def keep(service: Service, asked: Asked, about: About, output: str, result: PlanResult) -> Unwritten:
     """The plan with an id, valid once it is stored; if another request with its key was first, that one's."""
     entry = PlanEntry(new_id("plan"), time.time(), about)
-    told = {"id": entry.id, "created_at": moment(entry.created_at), **about.told()}
+    made = moment(entry.created_at)
+    told = {"id": entry.id, "created_at": made, "updated_at": made, **about.told()}
     answer = encoded(service, PlanOut.from_domain(result, output, **told))
     proven = {"status": result.plan.status.value, "objective": result.plan.objective}
     listed = replace(entry, about=replace(about, asked=about.asked | proven))

@@ -13,6 +13,7 @@ from app.wire.budget import charge, reserved
 from app.wire.effort import Deadline
 from app.wire.fleet import Translation
 from app.wire.ids import DeviceIds, describe
+from app.wire.network import SimilarityOrigin
 from sampler import (
     SERVED_OBJECTIVES,
     Pick,
@@ -86,6 +87,7 @@ class PlanQuery:
     fleet: Translation | None = None
     energy: Energy | None = None
     stored: tuple[str, int] | None = None
+    similarity: SimilarityOrigin | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,7 @@ class PlanResult:
     ids: DeviceIds | None = None
     fleet: Translation | None = None
     energy: Energy | None = None
+    similarity: SimilarityOrigin | None = None
 
 
 def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
@@ -277,7 +280,8 @@ def _solve(query: PlanQuery, state: HorizonState, gradient: GradientModel, last:
         planning=query.planning,
         horizon_bound=period.bound,
     )
-    result = PlanResult(plan, period.state, {"solve": seconds}, ids=query.ids, fleet=query.fleet, energy=query.energy)
+    told = {"ids": query.ids, "fleet": query.fleet, "energy": query.energy, "similarity": query.similarity}
+    result = PlanResult(plan, period.state, {"solve": seconds}, **told)  # type: ignore[arg-type]
     return _with_orders(query, state, result) if query.orders else result
 
 

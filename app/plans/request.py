@@ -128,6 +128,8 @@ class ChangeIn(RequestModel):
         columns = {} if self.devices is None else self.devices.to_domain(f"{pointer}/devices", n)
         links = None if self.topology is None else self.topology.to_domain(f"{pointer}/topology", n)
         if links is not None:
+            if self.topology is not None and self.topology.similarity is None:
+                raise InvalidRequestError.at(f"{pointer}/topology/similarity", "is missing: only `network` may lack it")
             with located({"links": f"{pointer}/topology"}):
                 Network(network.devices, links)
         return Change(self.step, columns, links, self._patch(f"{pointer}/patch", network, ids))
@@ -271,6 +273,7 @@ class PlanParameters(RequestModel):
             fleet=given.fleet,
             energy=given.energy,
             stored=given.stored,
+            similarity=given.similarity,
         )
 
     def _devices(self, name: str, given: Translated) -> NDArray[np.int64] | None:
@@ -349,8 +352,7 @@ class NetworkRequest(NamedRequest, PlanParameters):
             return find(self.network_id, self.network_version)
         if self.fleet is not None:
             return self.fleet.to_domain()
-        network = cast("NetworkIn", self.network)
-        return Translated(network.to_domain(), network.devices.ids("/network/devices"))
+        return Translated.of(cast("NetworkIn", self.network))
 
 
 class PlanRequest(NetworkRequest):

@@ -96,8 +96,7 @@ def _resolve(service: Service, owner: str, request: ValidationRequest) -> Materi
     if isinstance(source, GeneratorSource):
         return Material(GeneratorSettings(source.devices, **source.model_dump(exclude={"kind", "devices"})))
     if isinstance(source, NetworkSource):
-        ids = source.network.devices.ids("/source/network/devices")
-        return _of_network(source, Translated(source.network.to_domain("/source/network"), ids))
+        return _of_network(source, Translated.of(source.network, "/source/network"))
     if isinstance(source, FleetSource):
         return _of_network(source, source.fleet.to_domain("/source/fleet"))
     if isinstance(source, StoredSource):

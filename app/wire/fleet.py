@@ -15,14 +15,13 @@ from app.wire.budget import charge
 from app.wire.estimate import label_matrix
 from app.wire.fleet_tables import DeviceTable, FleetDevice, FleetLink, LinkTable
 from app.wire.ids import DeviceIds
-from app.wire.network import LabelNoise, charge_network
+from app.wire.network import LabelNoise, NetworkIn, SimilarityOrigin, charge_network
 from app.wire.problem import ErrorItem
-from sampler.derived_similarity import derive_similarity, fit_match_rates
-from sampler.histograms import class_counts
+from sampler.derived_similarity import complete_similarity
 from solver import Devices, Fleet, InvalidInputError, Network
 from solver.energy import Energy
 
-__all__ = ["Assumption", "FleetIn", "LinksLeftOut", "SimilarityOrigin", "Translated", "Translation"]
+__all__ = ["Assumption", "FleetIn", "LinksLeftOut", "Translated", "Translation"]
 
 # More kinds of labels than this are a mistake, such as an id for each datapoint.
 _MOST_CLASSES = 1000
@@ -46,19 +45,6 @@ class LinksLeftOut(AnswerModel):
     )
 
 
-class SimilarityOrigin(AnswerModel):
-    """Where the similarity of the links comes from."""
-
-    measured: int = Field(description="Links that report it.")
-    derived: int = Field(description="Links for which it was derived from label counts and match rates.")
-    assumed: int = Field(description="Links without, in a fleet without label counts.")
-    match_rates: Optional[dict[str, float]] = Field(
-        None, description="By class, the chance that two datapoints of it are similar; docs/fleet.md has the formula."
-    )
-    fitted_on: Optional[int] = Field(None, description="Links that the rates were fitted on; 0: a default for all.")
-    assumed_value: Optional[float] = Field(None, description="The mean of the links that report it, or 0.")
-
-
 class Translation(AnswerModel):
     """How a fleet was translated into a network."""
 
@@ -77,6 +63,13 @@ class Translated:
     energy: Energy | None = None
     stored: tuple[str, int] | None = None
     source: "FleetIn | None" = None
+    similarity: SimilarityOrigin | None = None
+
+    @classmethod
+    def of(cls, network: NetworkIn, pointer: str = "/network") -> "Translated":
+        """A network in columns or matrices; similarity that it leaves out is derived."""
+        made, origin = network.to_domain(pointer)
+        return cls(made, network.devices.ids(f"{pointer}/devices"), similarity=origin)
 
 
 def _as_devices(value: Any, validate: ValidatorFunctionWrapHandler) -> DeviceTable:
@@ -194,24 +187,9 @@ class FleetIn(RequestModel):
     def _similarity(self, fleet: Fleet, devices: Devices) -> tuple[NDArray[np.float64], SimilarityOrigin]:
         """λ of every usable link, and where it comes from."""
         usable = fleet.usable
-        measured = self.links.numbers["similarity"][usable]
-        unknown = np.isnan(measured)
-        missing, counts = int(unknown.sum()), class_counts(devices)
-        numbers = {"measured": measured.size - missing, "derived": 0, "assumed": 0}
-        if not missing:
-            return measured, SimilarityOrigin(**numbers)
-        if counts is None:
-            value = 0.0 if unknown.all() else float(measured[~unknown].mean())
-            told = SimilarityOrigin(**numbers | {"assumed": missing}, assumed_value=value)
-            return np.where(unknown, value, measured), told
         source, target = fleet.source[usable], fleet.target[usable]
-        known = (source[~unknown], target[~unknown], measured[~unknown])
-        found = fit_match_rates(counts, devices.data, *known)
-        whole = measured.copy()
-        whole[unknown] = derive_similarity(counts, devices.data, source[unknown], target[unknown], found.rates)
-        rates = dict(zip(self._classes(), found.rates.tolist(), strict=True))
-        told = SimilarityOrigin(**numbers | {"derived": missing}, match_rates=rates, fitted_on=found.fitted_on)
-        return whole, told
+        found = complete_similarity(devices, source, target, self.links.numbers["similarity"][usable])
+        return found.similarity, SimilarityOrigin.of(found, self._classes())
 
     def _energy(self, fleet: Fleet) -> Energy | None:
         """Joules for a datapoint, if the fleet has any; what is left out counts as 0."""

@@ -1,6 +1,7 @@
 """Networks over the wire: columns of devices, and links either as columns or as dense matrices."""
 
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from app.http.problems import ERROR_LIMIT, InvalidRequestError
 from app.wire.base import (
     LARGEST,
     SMALLEST,
+    AnswerModel,
     Indices,
     Matrix,
     Measures,
@@ -25,6 +27,7 @@ from app.wire.estimate import network
 from app.wire.ids import DeviceId, DeviceIds
 from app.wire.pointers import Faults, located
 from app.wire.problem import ErrorItem
+from sampler.derived_similarity import Completed, complete_similarity
 from solver import Devices, Links, Network
 
 __all__ = [
@@ -34,9 +37,11 @@ __all__ = [
     "LinkTopology",
     "MatrixTopology",
     "NetworkIn",
+    "SimilarityOrigin",
     "Topology",
     "charge_network",
     "indices",
+    "with_similarity",
 ]
 
 
@@ -91,6 +96,30 @@ def indices(values: Indices, pointer: str, n_devices: int, *, length: int | None
     bad = (array < 0) | (array >= n_devices)
     _refuse(bad, pointer, f"must be at least 0 and below the number of devices, {n_devices}")
     return array
+
+
+class SimilarityOrigin(AnswerModel):
+    """Where the similarity of the links comes from."""
+
+    measured: int = Field(description="Links that report it.")
+    derived: int = Field(description="Links for which it was derived from label counts and match rates.")
+    assumed: int = Field(description="Links without, where there are no label counts.")
+    match_rates: Optional[dict[str, float]] = Field(
+        None, description="By class, the chance that two datapoints of it are similar; docs/fleet.md has the formula."
+    )
+    fitted_on: Optional[int] = Field(None, description="Links that the rates were fitted on; 0: a default for all.")
+    assumed_value: Optional[float] = Field(None, description="The mean of the links that report it, or 0.")
+
+    @classmethod
+    def of(cls, found: Completed, classes: Sequence[str]) -> "SimilarityOrigin":
+        """What became of the links; `classes` are the names of the label counts' columns."""
+        numbers: dict[str, int] = {"measured": found.measured, "derived": 0, "assumed": 0}
+        if not found.missing:
+            return cls(**numbers)
+        if found.rates is None:
+            return cls(**numbers | {"assumed": found.missing}, assumed_value=found.assumed_value)
+        rates = dict(zip(classes, found.rates.rates.tolist(), strict=True))
+        return cls(**numbers | {"derived": found.missing}, match_rates=rates, fitted_on=found.rates.fitted_on)
 
 
 class LabelNoise(RequestModel):
@@ -173,12 +202,16 @@ class LinkTopology(RequestModel):
     kind: Literal["links"]
     source: Indices
     target: Indices
-    similarity: Annotated[Shares, Field(description="Share of the source's data that the target covers already.")]
+    similarity: Optional[Shares] = Field(
+        None,
+        description="Share of the source's data that the target covers already; derived from label counts if left out.",
+    )
     transmit_cost: Annotated[Measures, Field(description="Per datapoint.")]
 
     def to_domain(self, pointer: str, n_devices: int) -> Links:
-        """The validated links."""
+        """The validated links; similarity that was left out is 0."""
         n_links = len(self.source)
+        similarity = np.zeros(n_links) if self.similarity is None else self.similarity
         charge_network(n_devices, n_links)
         weights: dict[str, NDArray[np.float64]] = {}
         ends: dict[str, NDArray[np.int64]] = {}
@@ -186,9 +219,9 @@ class LinkTopology(RequestModel):
         for name in ("source", "target"):
             with faults.part():
                 ends[name] = indices(getattr(self, name), f"{pointer}/{name}", n_devices, length=n_links)
-        for name, largest in (("similarity", 1.0), ("transmit_cost", LARGEST)):
+        for name, values, largest in (("similarity", similarity, 1.0), ("transmit_cost", self.transmit_cost, LARGEST)):
             with faults.part():
-                weights[name] = column(getattr(self, name), f"{pointer}/{name}", length=n_links, largest=largest)
+                weights[name] = column(values, f"{pointer}/{name}", length=n_links, largest=largest)
         if len(ends) == 2:
             with faults.part():
                 _refuse(ends["source"] == ends["target"], f"{pointer}/source", "links a device with itself")
@@ -202,15 +235,19 @@ class MatrixTopology(RequestModel):
 
     kind: Literal["matrix"]
     adjacency: Matrix
-    similarity: ShareMatrix
+    similarity: Optional[ShareMatrix] = Field(None, description="Derived from label counts if it is left out.")
     transmit_cost: Matrix
 
     def to_domain(self, pointer: str, n_devices: int) -> Links:
-        """The same links as columns."""
-        matrices = [rows(getattr(self, name), f"{pointer}/{name}") for name in MATRICES]
+        """The same links as columns; similarity that was left out is 0."""
+        matrices = [rows(self._matrix(name), f"{pointer}/{name}") for name in MATRICES]
         charge_network(n_devices, int(np.count_nonzero(matrices[0])), matrices[0].size)
         with located({"topology": pointer, "links": pointer}):
             return Links.from_dense(*matrices, n_devices=n_devices)
+
+    def _matrix(self, name: str) -> Matrix:
+        given: Matrix | None = getattr(self, name)
+        return np.zeros((len(self.adjacency), len(self.adjacency))) if given is None else given
 
 
 MATRICES = ("adjacency", "similarity", "transmit_cost")
@@ -224,8 +261,8 @@ class NetworkIn(RequestModel):
     devices: DeviceColumns
     topology: Topology
 
-    def to_domain(self, pointer: str = "/network") -> Network:
-        """The validated network."""
+    def to_domain(self, pointer: str = "/network") -> tuple[Network, SimilarityOrigin | None]:
+        """The validated network, and where its similarity comes from if it was left out."""
         faults = Faults()
         with faults.part():
             devices = self.devices.to_domain(f"{pointer}/devices")
@@ -233,7 +270,21 @@ class NetworkIn(RequestModel):
             links = self.topology.to_domain(f"{pointer}/topology", len(self.devices.data))
         faults.check()
         with located({"links": f"{pointer}/topology"}):
-            return Network(devices, links)
+            network = Network(devices, links)
+        unknown = np.full(len(links), self.topology.similarity is None)
+        return with_similarity(network, unknown)
+
+
+def with_similarity(network: Network, unknown: NDArray[np.bool_]) -> tuple[Network, SimilarityOrigin | None]:
+    """The network with the similarity of its unknown links derived, and what it was derived from."""
+    if not unknown.any():
+        return network, None
+    devices, links = network.devices, network.links
+    measured = np.where(unknown, np.nan, links.similarity)
+    found = complete_similarity(devices, links.source, links.target, measured)
+    classes = 0 if devices.label_counts is None else devices.label_counts.shape[1]
+    told = SimilarityOrigin.of(found, [str(column) for column in range(classes)])
+    return Network(devices, replace(links, similarity=found.similarity)), told
 
 
 class DeviceChanges(RequestModel):

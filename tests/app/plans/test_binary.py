@@ -109,7 +109,7 @@ def test_no_archive_can_hurt(client: httpx.Client, tmp_path: Path) -> None:
         "strings": (archive(tmp_path, data=np.array(["a"] * 30)), 400),
         "three dimensions": (archive(tmp_path, data=np.zeros((2, 2, 2))), 400),
         "nothing in it": (zipped({}), 422),
-        "a missing array": (archive(tmp_path, similarity=None), 422),
+        "a missing array": (archive(tmp_path, transmit_cost=None), 422),
         "NaN": (archive(tmp_path, data=bad_value), 422),
         "floats for indices": (archive(tmp_path, source=NETWORK.links.source.astype(float)), 422),
         "an index too large": (archive(tmp_path, source=NETWORK.links.source + 2**62), 422),
