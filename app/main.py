@@ -15,6 +15,7 @@ from types import FrameType
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+from app.comparisons.router import router as comparisons
 from app.http.body import OpenBodies
 from app.http.executors import Executor, executors
 from app.http.gate import Service
@@ -50,7 +51,19 @@ from app.worker.store import LiveWorkers, WorkerStore
 
 __all__ = ["ROUTERS", "create_app"]
 
-ROUTERS = (plans, runs, run_orders, validations, networks, samplers, imports, operations, documentation, studio)
+ROUTERS = (
+    plans,
+    runs,
+    run_orders,
+    validations,
+    networks,
+    samplers,
+    imports,
+    comparisons,
+    operations,
+    documentation,
+    studio,
+)
 
 _log = logging.getLogger("fedsift")
 

@@ -121,6 +121,7 @@ class Settings(BaseSettings):
     max_reference_links: int = Field(
         10_000, ge=1, description="Most links into the sampled devices for `solver: cvxpy`."
     )
+    comparison_rows: int = Field(1000, ge=1, description="Most rows of a comparison.")
     shutdown_grace: int = Field(30, ge=0, description="Seconds that accepted requests may take to finish at shutdown.")
     workers: int = Field(0, ge=0, le=256, description="Validation workers that `fedsift serve` starts.")
     worker_timeout: float = Field(

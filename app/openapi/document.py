@@ -7,6 +7,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from app.comparisons.request import ComparisonRequest
 from app.http.described import SCHEMA
 from app.imports.schemas import ImportRequest
 from app.networks.schemas import NetworkRequest, PatchRequest
@@ -33,6 +34,7 @@ _BODIES: tuple[type[BaseModel], ...] = (
     NetworkRequest,
     PatchRequest,
     ImportRequest,
+    ComparisonRequest,
     ValidationRequest,
 )
 

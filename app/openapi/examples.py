@@ -3,6 +3,7 @@
 from importlib.metadata import version
 from typing import Any
 
+from app.openapi.comparison_examples import COMPARISON_REQUESTS, COMPARISON_RESPONSES
 from app.openapi.network_examples import (
     NETWORK_ARCHIVE_SAMPLE,
     NETWORK_ID,
@@ -251,6 +252,7 @@ REQUESTS: dict[str, Any] = {
     "importFleet": _IMPORT_REQUEST,
     "createRun": {**PLAN_REQUEST, "gradient": {"norm": 1.0}},
     "aggregate": {"aggregation": 1, "gradient_norm": 0.5},
+    **COMPARISON_REQUESTS,
     **NETWORK_REQUESTS,
     **VALIDATION_REQUESTS,
 }
@@ -277,6 +279,7 @@ RESPONSES: dict[str, dict[str, Any]] = {
     "getHealth": {"200": {"status": "ok", "version": version("fedsift")}},
     "getReadiness": {"200": _READY, "503": {**_READY, "ready": False, "solver": "loading"}},
     "getMetrics": {"200": "# TYPE fedsift_queue_depth gauge\nfedsift_queue_depth 0.0\n"},
+    **COMPARISON_RESPONSES,
     **NETWORK_RESPONSES,
     **VALIDATION_RESPONSES,
 }

@@ -28,6 +28,7 @@ _CHOICES = {
     ("ok", "unavailable", "does_not_answer", "newer_schema"): "StoreState",
     ("step", "horizon"): "PlanningRule",
     ("send_once", "redraw"): "TransferRule",
+    ("planned", "infeasible", "refused", "not_reached"): "RowState",
     ("ok", "low"): "DiskState",
     ("network", "fleet"): "NetworkKind",
     ("active", "finished"): "RunState",

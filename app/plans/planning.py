@@ -45,9 +45,11 @@ __all__ = [
     "Choice",
     "PlanQuery",
     "PlanResult",
+    "bound_choices",
     "check_choice",
     "choose",
     "make_plan",
+    "plan_choice",
     "sampling_memory",
     "solve_period",
 ]
@@ -140,9 +142,19 @@ def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
     state = start(query.schedule, choice.sampled)
     result = _solve(query, state, query.gradient, last, deadline)
     solved = perf_counter()
-    choice = replace(choice, set_bound=_bound(query, last, deadline))
+    choice = replace(choice, set_bound=bound_choices(query, last, deadline))
     seconds = {"sample": chosen - begin, **result.seconds, "bound": perf_counter() - solved}
     return replace(result, seconds=seconds, choice=choice)
+
+
+def plan_choice(query: PlanQuery, sampled: NDArray[np.int64], deadline: Deadline) -> PlanResult:
+    """Plan all steps for devices that are chosen already.
+
+    Raises:
+        InfeasibleError: one of them cannot process what it holds.
+    """
+    _charge_steps(query, query.horizon)
+    return _solve(query, start(query.schedule, sampled), query.gradient, query.horizon, deadline)
 
 
 def check_choice(query: PlanQuery) -> None:
@@ -210,7 +222,7 @@ def _sample(query: PlanQuery, deadline: Deadline) -> Choice:
     )
 
 
-def _bound(query: PlanQuery, last: int, deadline: Deadline) -> float:
+def bound_choices(query: PlanQuery, last: int, deadline: Deadline) -> float:
     """What no choice of devices can go below in the steps up to `last`, as far as the time that is left can tell."""
     with sampling_memory(query):
         return set_bound(_problem(query, effort_for(TOLERANCE, deadline.left, deadline.flag)), last)

@@ -31,7 +31,9 @@ __all__ = [
     "BinaryParameters",
     "ChangeIn",
     "FindNetwork",
+    "GivenNetwork",
     "GradientIn",
+    "HorizonParameters",
     "NetworkRequest",
     "PlanParameters",
     "PlanRequest",
@@ -188,26 +190,16 @@ _ONE_OF = "give one of `network`, `fleet` and `network_id`"
 _MOST_GAINS = 100_000
 
 
-class PlanParameters(RequestModel):
-    """All of a request but the network."""
+class HorizonParameters(RequestModel):
+    """What holds for any choice of devices: the steps, the conditions, and how to plan."""
 
-    sample_size: Annotated[int, Field(ge=1, lt=2**31, description="How many devices train.")]
     horizon: Annotated[int, Field(ge=1, lt=2**31, description="Steps to plan.")]
     aggregation_period: Annotated[int, Field(ge=1, lt=2**31, description="Steps between aggregations.")] = 5
     schedule: Annotated[list[ChangeIn], Field(max_length=1000, default_factory=list)]
     gradient: GradientIn = GradientIn()
     gradient_noise: Measure = 1.0
-    sampler: Annotated[str, Field(max_length=64, description="A name that GET /v1/samplers lists.")] = DEFAULT_SAMPLER
-    sampled: Optional[Indices] = Field(None, description="Fixes the set: offloading only.")
     eligible: Optional[Indices] = Field(None, description="Limits who may be sampled.")
-    explain: Optional[Indices] = Field(
-        None, description="Devices whose gain each pick of `trace` tells, beside that of the device picked."
-    )
-    sampled_ids: Optional[list[DeviceId]] = Field(None, description="`sampled` by ids.")
     eligible_ids: Optional[list[DeviceId]] = Field(None, description="`eligible` by ids.")
-    explain_ids: Optional[list[DeviceId]] = Field(None, description="`explain` by ids.")
-    explain_all: Annotated[bool, Field(description="`explain` for every device.")] = False
-    solver: Literal["fast", "cvxpy"] = "fast"
     transfer: Annotated[
         Literal["send_once", "redraw"],
         Field(description="`send_once`: a device sends nothing over a link twice. `redraw`: as in the paper, eq. (8)."),
@@ -220,14 +212,29 @@ class PlanParameters(RequestModel):
             "where changes are announced; it needs solver `fast` and transfer `send_once`."
         ),
     ] = "step"
+    time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(
+        None, description="Seconds to read the request, sample and solve in."
+    )
+
+
+class PlanParameters(HorizonParameters):
+    """All of a request but the network."""
+
+    sample_size: Annotated[int, Field(ge=1, lt=2**31, description="How many devices train.")]
+    sampler: Annotated[str, Field(max_length=64, description="A name that GET /v1/samplers lists.")] = DEFAULT_SAMPLER
+    sampled: Optional[Indices] = Field(None, description="Fixes the set: offloading only.")
+    explain: Optional[Indices] = Field(
+        None, description="Devices whose gain each pick of `trace` tells, beside that of the device picked."
+    )
+    sampled_ids: Optional[list[DeviceId]] = Field(None, description="`sampled` by ids.")
+    explain_ids: Optional[list[DeviceId]] = Field(None, description="`explain` by ids.")
+    explain_all: Annotated[bool, Field(description="`explain` for every device.")] = False
+    solver: Literal["fast", "cvxpy"] = "fast"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     output: Literal["links", "matrix"] = "links"
     orders: Annotated[
         bool, Field(description="Also tell each device which of its datapoints it sends where, in whole numbers.")
     ] = False
-    time_limit: Optional[Annotated[float, Field(gt=0, le=1e6)]] = Field(
-        None, description="Seconds to read the request, sample and solve in."
-    )
 
     def query(self, network: Network, settings: Settings) -> PlanQuery:
         """What is to be planned for this network."""
@@ -324,10 +331,8 @@ def _distinct(devices: NDArray[np.int64], pointer: str) -> NDArray[np.int64]:
     return devices
 
 
-class NetworkRequest(NamedRequest, PlanParameters):
-    """A network, and how to plan for it."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+class GivenNetwork(RequestModel):
+    """A network in one of its three forms."""
 
     network: Optional[NetworkIn] = Field(None, description="In the paper's quantities. This, `fleet` or `network_id`.")
     fleet: Optional[FleetIn] = Field(None, description="In physical units. This, `network` or `network_id`.")
@@ -336,11 +341,8 @@ class NetworkRequest(NamedRequest, PlanParameters):
         None, description="The version of the stored network; the newest if left out."
     )
 
-    def to_domain(self, settings: Settings, find: FindNetwork = _find_none, *, stored: bool = False) -> PlanQuery:
-        """What is to be planned; `find` finds a stored network, by its id and perhaps its version."""
-        return self.query_of(self._given(find), settings, stored=stored)
-
-    def _given(self, find: FindNetwork) -> Translated:
+    def given(self, find: FindNetwork = _find_none) -> Translated:
+        """The network; `find` finds a stored one, by its id and perhaps its version."""
         named = [name for name in ("network", "fleet", "network_id") if getattr(self, name) is not None]
         if len(named) > 1:
             raise InvalidRequestError.at(f"/{named[1]}", f"`{named[0]}` is given too: {_ONE_OF}")
@@ -353,6 +355,16 @@ class NetworkRequest(NamedRequest, PlanParameters):
         if self.fleet is not None:
             return self.fleet.to_domain()
         return Translated.of(cast("NetworkIn", self.network))
+
+
+class NetworkRequest(GivenNetwork, NamedRequest, PlanParameters):
+    """A network, and how to plan for it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    def to_domain(self, settings: Settings, find: FindNetwork = _find_none, *, stored: bool = False) -> PlanQuery:
+        """What is to be planned; `find` finds a stored network, by its id and perhaps its version."""
+        return self.query_of(self.given(find), settings, stored=stored)
 
 
 class PlanRequest(NetworkRequest):

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from app.http.problems import OverloadedError, TooLargeError
 from app.ledger import Ledger
 
-__all__ = ["SETTING", "MemoryBudget", "charge", "reserved"]
+__all__ = ["SETTING", "MemoryBudget", "charge", "reserved", "returned"]
 
 SETTING = "FEDSIFT_MEMORY_BUDGET"
 
@@ -120,3 +120,15 @@ def reserved(size: int, purpose: str) -> Iterator[None]:
     finally:
         if account is not None:
             account.give(size)
+
+
+@contextmanager
+def returned() -> Iterator[None]:
+    """Free all that is charged in this block when it ends: nothing that was made in it is kept."""
+    account = _current.get()
+    before = 0 if account is None else account.held
+    try:
+        yield
+    finally:
+        if account is not None:
+            account.give(account.held - before)

@@ -185,6 +185,7 @@ def test_the_examples_are_what_the_service_answers(client: httpx.Client) -> None
     close(RESPONSES["getAggregationOrders"]["200"], client.get(f"{place}/aggregations/1/orders?device=2").json())
     close(RESPONSES["getRun"]["200"], client.get(place).json())
     close(RESPONSES["importFleet"]["200"], client.post("/v1/imports", json=REQUESTS["importFleet"]).json())
+    close(RESPONSES["compare"]["200"], client.post("/v1/comparisons", json=REQUESTS["compare"]).json())
     close(RESPONSES["listAggregations"]["200"], client.get(f"{place}/aggregations").json())
     stored = client.post("/v1/networks", json=REQUESTS["createNetwork"]).json()
     close(RESPONSES["createNetwork"]["201"], stored)

@@ -1,0 +1,1 @@
+"""The slice of comparisons: many plans for one network, side by side."""
