@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from app.commands.environment import read_settings
-from app.commands.import_fleet import import_plainly
+from app.commands.given_file import read_request
 from app.commands.refusals import print_problem
-from app.http.problems import MalformedError, ServiceError
-from app.imports.formats import is_graph
+from app.http.problems import ServiceError
 from app.plans.answer import DiagnosisOut, PlanOut, asked_for
 from app.plans.diagnosis import diagnose
 from app.plans.planning import PlanQuery, make_plan
@@ -107,29 +106,13 @@ def _from_archive(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, 
 
 
 def _from_json(path: Path, options: dict[str, Any]) -> tuple[PlanQuery, str, bool]:
-    content, text = ({"fleet": import_plainly(path)}, b"") if path.is_dir() else _content(path)
+    content, text = read_request(path)
     if isinstance(content, dict):
-        if "devices" in content and not {"network", "fleet"} & content.keys():
-            content = {"fleet" if isinstance(content["devices"], list) else "network": content}
         if isinstance(content.get("weights"), dict) and "weights" in options:
             options = options | {"weights": content["weights"] | options["weights"]}
         text = json.dumps({**content, **options}).encode()
     request = read_model(PlanRequest, text)
     return request.to_domain(read_settings()), request.output, request.dry_run
-
-
-def _content(path: Path) -> tuple[Any, bytes]:
-    """The JSON in the file, and its bytes; a file of another format becomes a fleet first."""
-    text = typer.get_binary_stream("stdin").read() if str(path) == "-" else path.read_bytes()
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
-    if str(path) != "-" and is_graph(text, content):
-        return {"fleet": import_plainly(path)}, text
-    if content is None:
-        raise MalformedError("the file is not valid JSON")
-    return content, text
 
 
 def _show(answer: PlanOut) -> None:

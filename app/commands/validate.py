@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
 from app.commands.client import Client, ServiceRefusal
-from app.commands.curves import check_picture, save_curves
+from app.commands.output.curves import check_picture, save_curves
+from app.commands.output.text_table import text_table
 from app.commands.refusals import print_problem
 from solver.errors import FedsiftError
 
@@ -105,14 +104,9 @@ def _show(result: dict[str, Any]) -> None:
         failure = result["failure"]
         where = f"{failure['type']} in {failure['scheme']}, seed {failure['seed']}"
         console.print(f"{where}: {failure['detail']}", highlight=False)
-    table = Table(title=f"{result['id']}: {result['state']}", box=SIMPLE_HEAD)
-    table.add_column("scheme", no_wrap=True)
-    for heading in ("runs", "accuracy", f"K→{result['target']:g}", "moved", "kept", "cost"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("kept, as predicted?", no_wrap=True)
-    for scheme in result["schemes"]:
-        table.add_row(*_row(scheme))
-    console.print(table)
+    headings = ("scheme", "runs", "accuracy", f"K→{result['target']:g}", "moved", "kept", "cost", "kept, as predicted?")
+    typer.echo(f"{result['id']}: {result['state']}")
+    typer.echo(text_table(headings, [_row(scheme) for scheme in result["schemes"]]))
 
 
 def _row(scheme: dict[str, Any]) -> tuple[str, ...]:

@@ -35,5 +35,5 @@ def undominated(costs: NDArray[np.int64]) -> NDArray[np.bool_]:
     for column in costs.T:
         no_worse &= column[:, None] <= column
         better |= column[:, None] < column
-    beaten = np.any(no_worse & better, axis=0)
-    return np.logical_not(beaten)
+    beaten: NDArray[np.bool_] = np.logical_or.reduce(no_worse & better, axis=0)
+    return ~beaten
