@@ -11,6 +11,7 @@ import typer
 
 from app.commands.environment import read_settings
 from app.commands.given_file import read_request
+from app.commands.output.curves import check_picture
 from app.commands.output.size_figure import save_size_figure
 from app.commands.output.text_table import text_table
 from app.commands.refusals import print_problem
@@ -73,6 +74,8 @@ def compare(
         time_limit=time_limit,
     )
     _check_suffix(output)
+    if figure is not None:
+        check_picture(figure, "--figure")
     try:
         comparison = _comparison(network, options)
         compared = ComparisonOut.from_domain(comparison, make_rows(comparison))

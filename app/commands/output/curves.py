@@ -11,7 +11,7 @@ __all__ = ["check_picture", "save_curves"]
 _ENDINGS = (".png", ".svg", ".pdf")
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: Path, option: str = "--output") -> None:
     """Refuse, before any work, what could not be drawn after it.
 
     Raises:
@@ -19,7 +19,7 @@ def check_picture(path: Path) -> None:
         MissingExtraError: matplotlib is not installed.
     """
     if path.suffix not in _ENDINGS:
-        raise InvalidInputError(f"--output {path}", f"must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
+        raise InvalidInputError(f"{option} {path}", f"must end in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}")
     if find_spec("matplotlib") is None:
         raise MissingExtraError("pictures need matplotlib: install fedsift[plots]")
     path.parent.mkdir(parents=True, exist_ok=True)

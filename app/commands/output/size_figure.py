@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from app.comparisons.answer import ComparisonGroup, ComparisonOut
-from solver.errors import MissingExtraError
 
 __all__ = ["save_size_figure"]
 
@@ -17,14 +16,11 @@ _COLOURS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 def save_size_figure(compared: ComparisonOut, path: Path) -> None:
     """Draw a panel for each budget scale: a line for each sampler, its interval, and below what no choice can go.
 
-    Raises:
-        MissingExtraError: matplotlib is not installed.
+    `check_picture` says before whether that is possible.
     """
-    try:
-        # A figure of its own, not pyplot: no global state, no display.
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError("pictures need matplotlib: install fedsift[plots]") from error
+    # A figure of its own, not pyplot: no global state, no display.
+    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
+
     scales = list(dict.fromkeys(group.budget_scale for group in compared.groups))
     figure = Figure(figsize=(1.5 + 4.5 * len(scales), 4.2), layout="constrained")
     panels = figure.subplots(1, len(scales), squeeze=False, sharey=True)[0]
@@ -34,7 +30,6 @@ def save_size_figure(compared: ComparisonOut, path: Path) -> None:
     panels[0].set_ylabel("objective (less is better)")
     panels[0].legend(fontsize="small")
     figure.suptitle(f"How many of {compared.n_devices} devices are worth it", fontsize="large")
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
 
 
