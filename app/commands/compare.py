@@ -51,7 +51,7 @@ def compare(
     seeds: Annotated[str | None, typer.Option(help="As 0-4.")] = None,
     horizon: Annotated[int | None, typer.Option("-t", "--horizon", help="Steps to plan.")] = None,
     baseline: Annotated[str | None, typer.Option(help="The sampler that others are measured against.")] = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds for all rows together.")] = 60.0,
+    time_limit: Annotated[float, typer.Option(help="Seconds for all rows together.")] = 3600.0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where to write all rows, as .csv, or the answer, as .json.")
     ] = None,
