@@ -13,7 +13,7 @@ from tests.support.server import running_server
 
 
 def body(n_devices: int = 15, **lists: Any) -> dict[str, Any]:
-    request = random_request(2, n_devices, **({"sample_sizes": [2], "time_limit": 60.0} | lists))
+    request = {**random_request(2, n_devices), "sample_sizes": [2], "time_limit": 60.0, **lists}
     del request["sample_size"]
     return request
 

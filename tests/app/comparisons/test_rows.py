@@ -23,7 +23,7 @@ from tests.support.requests import random_request
 
 def comparison(n_devices: int = 20, **lists: Any) -> Comparison:
     # Enough time also for a busy machine that compiles kernels in the first row.
-    request = random_request(1, n_devices, **({"sample_sizes": [2], "time_limit": 1e5} | lists))
+    request = {**random_request(1, n_devices), "sample_sizes": [2], "time_limit": 1e5, **lists}
     del request["sample_size"]
     return ComparisonRequest.model_validate(request).to_domain(Settings(max_time_limit=1e5))
 
