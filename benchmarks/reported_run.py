@@ -60,8 +60,13 @@ class ReportedRun:
         self._report(report or {})
         self._members(answer)
         self._forget_period()
+        received, unsent = self.received.copy(), self.unsent.copy()
         for step in answer["steps"]:
             self._step(step)
+        if "orders" in answer:
+            # A run that has orders goes on from them, not from what was planned.
+            self.received, self.unsent = received, unsent
+            self._carry_out(answer["orders"])
         _same("objective", np.mean([step["objective"] for step in answer["steps"]]), answer["objective"])
         _hold("a bound above the objective", answer["horizon_bound"] <= answer["objective"] * _ROUNDING)
         _hold("a set bound above the objective", answer.get("set_bound", 0) <= answer["objective"] * _ROUNDING)
@@ -139,6 +144,20 @@ class ReportedRun:
             for device in left - came:
                 self._leave(device)
         self.sampled = sampled
+
+    def _carry_out(self, orders: list[dict[str, Any]]) -> None:
+        self._forget_period()
+        for order in orders:
+            k = order["device"]
+            for send in order["sends"]:
+                i, share = send["to"], send["count"] / self.own[k]
+                _same("first", send["first"], round((1 - self.unsent[k, i]) * self.own[k]))
+                self.sent[k, i] += send["count"]
+                self.share[k, i] += share
+                self.useful[k, i] += self.fresh[k, i] * share
+                self.unsent[k, i] -= share
+                self.received[i] += self.fresh[k, i] * share
+        _hold("sent twice by orders", bool((self.unsent >= -1e-9).all()))
 
     def _step(self, step: dict[str, Any]) -> None:
         n, sampled = self.own.size, self.sampled

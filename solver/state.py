@@ -78,10 +78,17 @@ class HorizonState:
 
     def after(self, step: int, data: FloatArray, subgraph: Subgraph, unsent: FloatArray) -> "HorizonState":
         """The state after more steps along a subgraph; pairs whose link is absent keep their value."""
+        return self.moved_on(step, data, subgraph.source, subgraph.target, unsent, len(subgraph.network))
+
+    def moved_on(
+        self, step: int, data: FloatArray, source: IntArray, target: IntArray, unsent: FloatArray, n_devices: int
+    ) -> "HorizonState":
+        """The state after more steps over these pairs, each named once; other pairs keep their value."""
         touched = np.flatnonzero(unsent < 1.0)
-        columns: tuple[npt.NDArray[Any], ...] = (subgraph.source[touched], subgraph.target[touched], unsent[touched])
+        columns: tuple[npt.NDArray[Any], ...] = (source[touched], target[touched], unsent[touched])
         if self.source.size:
-            away = ~np.isin(pair_keys(self.source, self.target, len(subgraph.network)), subgraph.keys)
+            own = pair_keys(self.source, self.target, n_devices)
+            away = ~np.isin(own, pair_keys(source, target, n_devices))
             kept = (self.source[away], self.target[away], self.unsent[away])
             columns = tuple(map(np.concatenate, zip(kept, columns, strict=True)))
         return HorizonState._trusted(step, self.sampled, data.copy(), *columns)

@@ -197,6 +197,11 @@ class PlanSummary(PlanAsked):
     energy: Optional[EnergyOut] = Field(None, description="If the fleet tells joules.")
     timing_ms: dict[str, float]
     orders: Optional[list[OrderOut]] = Field(None, description="If asked for: what each device sends.")
+    datapoints_left: Optional[float] = Field(
+        None,
+        description="Beside `orders`: datapoints of the plan that they leave out, since they are whole and no step had "
+        "room for these. The next period of a run plans them again.",
+    )
     steps: list[StepOut]
 
 
@@ -281,6 +286,7 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "energy": _energy(result),
         "timing_ms": milliseconds(result),
         "orders": None if result.orders is None else orders_out(result.orders, result.ids),
+        "datapoints_left": None if result.orders is None else result.orders.left,
         "steps": [StepOut.from_domain(step, output, plan.n_devices) for step in plan.steps],
     }
 

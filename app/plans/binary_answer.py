@@ -59,6 +59,7 @@ class BinarySummary(PlanAsked):
     set_bound: Optional[float] = None
     set_gap: Optional[float] = None
     guarantee: Optional[Guarantee] = None
+    datapoints_left: Optional[float] = None
     timing_ms: dict[str, float]
     steps: list[BinaryStep]
 
@@ -79,6 +80,7 @@ class BinarySummary(PlanAsked):
                 similarity=result.similarity,
                 trace=[PickOut.from_domain(pick) for pick in choice.trace] or None if choice else None,
                 sampler_status=sampler_status(result),
+                datapoints_left=None if result.orders is None else result.orders.left,
             ),
             **proofs(result),
             transfer=plan.transfer,

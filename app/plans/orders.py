@@ -72,7 +72,7 @@ class OrderOut(AnswerModel):
     id: Optional[str] = Field(None, description="Its id, if devices have ids.")
     sends: list[SendOut] = Field(
         description="By step and receiver; `to_id` is there if devices have ids. The ranges of one receiver begin at 0 "
-        "and follow on over all steps: nothing is sent to it twice."
+        "and follow on over all steps: nothing is sent to it twice. No step passes a budget."
     )
 
 

@@ -39,6 +39,7 @@ from solver import (
 from solver.energy import Energy
 from solver.fast import TOLERANCE, effort_for
 from solver.kernels.layout import Effort
+from solver.membership import Moved
 from solver.orders import Orders, make_orders
 
 __all__ = [
@@ -113,7 +114,7 @@ class Choice:
 class PlanResult:
     """A plan or a period of one, the state after it, and the seconds of each stage.
 
-    `orders` are those of its steps, if they were asked for.
+    `orders` are those of its steps, if they were asked for; the state is then that after them.
     """
 
     plan: Plan
@@ -125,6 +126,12 @@ class PlanResult:
     fleet: Translation | None = None
     energy: Energy | None = None
     similarity: SimilarityOrigin | None = None
+
+    def moved(self, before: HorizonState) -> Moved:
+        """What is sent from the state before its steps on, by pair: by the orders, or else as planned."""
+        if self.orders is None:
+            return Moved.by(self.plan.steps, before, self.state)
+        return self.orders.moved
 
 
 def make_plan(query: PlanQuery, *, steps: int | None = None) -> PlanResult:
@@ -303,10 +310,10 @@ def _with_orders(query: PlanQuery, state: HorizonState, result: PlanResult) -> P
     steps = result.plan.steps
     pairs = state.source.size + sum(step.source.size for step in steps)
     with reserved(estimate.ordering(pairs), f"orders of at most {pairs} pairs of devices"):
-        orders = make_orders(query.schedule.network.devices.data, state, steps, transfer=query.transfer)
+        orders = make_orders(query.schedule, state, steps, transfer=query.transfer, horizon=query.horizon)
     charge(estimate.orders(len(orders)), f"orders of {len(orders)} sends")
     seconds = {**result.seconds, "orders": perf_counter() - begin}
-    return replace(result, orders=orders, seconds=seconds)
+    return replace(result, orders=orders, state=orders.state, seconds=seconds)
 
 
 def _charge_steps(query: PlanQuery, steps: int) -> None:

@@ -38,7 +38,6 @@ from app.store.database import GoneError
 from app.store.paging import Page
 from app.wire.arrays import read_model, read_plainly
 from solver import start
-from solver.membership import Moved
 
 __all__ = [
     "aggregate",
@@ -81,7 +80,7 @@ def create_run(service: Service, owner: str, key: str, body: bytes) -> Response 
     )
     period = PeriodOut.from_domain(run, 0, counted_result, request.output, now)
     answer = encoded(service, period)
-    moved = Moved.by(result.plan.steps, start(query.schedule, result.plan.sampled), result.state)
+    moved = result.moved(start(query.schedule, result.plan.sampled))
     carried = Carried(result.state, query.gradient, query.transfer, moved=moved).training(0, policy.participation)
     state, conditions = carried.to_json(), packed(Kept(query, parameters_of(request), policy))
     told = digest_for_lists(period, None)
@@ -168,7 +167,7 @@ def _planned(
     now = time.time()
     output = "matrix" if query.dense else "links"
     period = PeriodOut.from_domain(run, k, result, output, now, replaced=chosen.replaced, fresh=fresh)
-    after = replace(report.carried, horizon=result.state, moved=Moved.by(result.plan.steps, chosen.state, result.state))
+    after = replace(report.carried, horizon=result.state, moved=result.moved(chosen.state))
     state = after.training(k, policy.participation).to_json()
     told = digest_for_lists(period, request.gradient_norm)
     return state, encoded(service, period), now, told, conditions, result.plan.n_devices

@@ -74,9 +74,9 @@ _SAMPLED_STEP = 200
 _TRANSFER = 300
 _STEP = 5000
 # A send of an order is in five arrays, an object and text (measured: 322). To make it, a pair of devices has some
-# ten columns (calculated).
+# twenty columns (calculated).
 _SEND = 400
-_ORDERED_PAIR = 100
+_ORDERED_PAIR = 200
 _CELL = 60
 # Likewise for a stored network, whose rows are dictionaries if it is a fleet, with an id or two (measured: 58 for a
 # number of a network, and half the estimate for a fleet).

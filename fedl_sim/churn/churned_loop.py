@@ -37,7 +37,7 @@ from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.schemes import Scheme
 from solver.gradient import GradientModel
-from solver.membership import Moved, as_it_stands, exchange
+from solver.membership import as_it_stands, exchange
 from solver.network import Network
 from solver.state import HorizonState, start
 
@@ -190,7 +190,7 @@ class ChurnedLoop:
         by_device: dict[int, list[tuple[int, Indices]]] = {i: [] for i in members.tolist()}
         if self.state is None:
             return by_device
-        before, steps = self.state, self.planner.next_period()
+        steps = self.planner.next_period()
         deliveries: list[Delivery] = []
         for number, step in enumerate(steps, start=1):
             there = now.survived >= number
@@ -209,8 +209,7 @@ class ChurnedLoop:
                 + arrived.transmit_cost
                 + float(sum(cost_of[i] * len(indices) for i, indices in trained.items())),
             )
-        moved = Moved.by(self.planner.steps, before, self.planner.state)
-        self.state = delivered_state(self.planner.state, moved, deliveries)
+        self.state = delivered_state(self.planner.state, self.planner.moved, deliveries)
         return by_device
 
     def _carry_out(self, step: PlannedStep, there: NDArray[np.bool_], deliveries: list[Delivery]) -> Arrivals:

@@ -21,7 +21,7 @@ class Delivery:
     share: float
 
 
-def delivered_state(planned: HorizonState, moved: Moved, deliveries: Iterable[Delivery]) -> HorizonState:
+def delivered_state(planned: HorizonState, moved: Moved | None, deliveries: Iterable[Delivery]) -> HorizonState:
     """Return the state after a period, as planned but for what did not arrive."""
     wanted: dict[tuple[int, int], float] = defaultdict(float)
     missed: dict[tuple[int, int], float] = defaultdict(float)
@@ -29,7 +29,7 @@ def delivered_state(planned: HorizonState, moved: Moved, deliveries: Iterable[De
         pair = delivery.transfer.source, delivery.transfer.target
         wanted[pair] += delivery.transfer.fraction
         missed[pair] += delivery.transfer.fraction * (1.0 - delivery.share)
-    if not any(missed.values()):
+    if moved is None or not any(missed.values()):
         return planned
     pairs = zip(moved.source.tolist(), moved.target.tolist(), strict=True)
     missing = np.array([missed[pair] / wanted[pair] if wanted[pair] > 0 else 0.0 for pair in pairs])

@@ -1,6 +1,6 @@
 """The planner of the closed loop: from the measurements at an aggregation to the next period's transfers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,11 +11,12 @@ from fedl_sim.errors import SimulationError
 from fedl_sim.loop.holdings import Transfer
 from fedl_sim.loop.server import Observation
 from fedl_sim.randomness import stream
-from solver.arrays import IntArray
+from solver.arrays import FloatArray
 from solver.gradient import GradientModel
 from solver.horizon import advance
+from solver.membership import Moved
 from solver.network import Network
-from solver.orders import PlannedTransfers, make_orders
+from solver.orders import Orders, make_orders
 from solver.plan import StepPlan
 from solver.schedule import Schedule
 from solver.state import HorizonState, start
@@ -23,7 +24,7 @@ from solver.state import HorizonState, start
 if TYPE_CHECKING:
     from fedl_sim.loop.loop import RunSettings
 
-__all__ = ["PeriodPlanner", "PlannedStep", "Planner", "whole_datapoints"]
+__all__ = ["PeriodPlanner", "PlannedStep", "Planner", "carried_out"]
 
 _BASELINES = ("random", "greedy")  # they do not optimise, so their gap has no meaning
 
@@ -57,16 +58,15 @@ class PeriodPlanner(Protocol):
         """Return to the state that `to_lists` wrote."""
 
 
-def whole_datapoints(schedule: Schedule, state: HorizonState, steps: Sequence[PlannedTransfers]) -> list[IntArray]:
-    """By the orders of these steps, which send once from `state` on: the whole datapoints of each transfer."""
-    orders = make_orders(schedule.network.devices.data, state, steps, transfer="send_once")
-    columns = (orders.step.tolist(), orders.source.tolist(), orders.target.tolist())
-    counts = dict(zip(zip(*columns, strict=True), orders.count.tolist(), strict=True))
+def carried_out(orders: Orders, data: FloatArray, steps: Iterable[int]) -> list[PlannedStep]:
+    """These steps as orders say: whole datapoints, also of links that the plan does not use in that step."""
+    by_step: dict[int, list[tuple[Transfer, float, float]]] = {step: [] for step in steps}
+    columns = (orders.step, orders.source, orders.target, orders.count, orders.cost, orders.useful)
+    for step, source, target, count, cost, useful in zip(*(column.tolist() for column in columns), strict=True):
+        by_step[step].append((Transfer(source, target, count / float(data[source]), count), cost, useful))
     return [
-        np.array(
-            [counts.get((one.step, k, i), 0) for k, i in zip(one.source.tolist(), one.target.tolist(), strict=True)]
-        )
-        for one in steps
+        PlannedStep(step, tuple(r[0] for r in rows), tuple(r[1] for r in rows), sum(r[2] for r in rows))
+        for step, rows in by_step.items()
     ]
 
 
@@ -76,7 +76,7 @@ class Planner:
     It knows what an orchestrator knows: its own plans and the observations. It does not know how much data really
     arrived. So predicted and arrived data can differ, and both are recorded.
 
-    `steps` is the plan of the last period; it is empty if no data is offloaded.
+    `moved` is what the last period sends; None if no data is offloaded.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Planner:
         self._costs: dict[int, dict[tuple[int, int], float]] = {}
         self.worst_relative_gap = 0.0
         self.transfer = settings.transfer
-        self.steps: Sequence[StepPlan] = ()
+        self.moved: Moved | None = None
 
     def observe(self, observation: Observation) -> None:
         """Use the measurements of the aggregation at the current step; two consecutive ones give α_k.
@@ -144,22 +144,23 @@ class Planner:
             transfer=self.transfer,
             generator=stream(self._seed, "plan", self._scheme, first),
         )
-        before, self._state, self.steps = self._state, period.state, period.steps
         if period.obstacles:
             reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])
             raise SimulationError(f"the sampled devices cannot go on: {reasons}")
         if self._method not in _BASELINES:
             self.worst_relative_gap = max(self.worst_relative_gap, *(step.relative_gap for step in period.steps))
+        before = self._state
         if self.transfer != "send_once":
+            self._state, self.moved = period.state, Moved.by(period.steps, before, period.state)
             return [self._planned(step) for step in period.steps]
-        counts = whole_datapoints(self._schedule, before, period.steps)
-        return [self._planned(step, count) for step, count in zip(period.steps, counts, strict=True)]
+        orders = make_orders(self._schedule, before, period.steps, horizon=self._horizon)
+        self._state, self.moved = orders.state, orders.moved
+        return carried_out(orders, self._schedule.network.devices.data, [step.step for step in period.steps])
 
-    def _planned(self, step: StepPlan, counts: IntArray | None = None) -> PlannedStep:
-        """A step; by `counts`, the whole datapoints of each transfer, if it has orders."""
+    def _planned(self, step: StepPlan) -> PlannedStep:
+        """A step of a plan that redraws."""
         columns = (step.source.tolist(), step.target.tolist(), step.fraction.tolist())
-        whole = [None] * step.source.size if counts is None else counts.tolist()
-        transfers = tuple(map(Transfer, *columns, whole))
+        transfers = tuple(map(Transfer, *columns))
         cost = self._cost_at(step.step)
         costs = tuple(cost[transfer.source, transfer.target] for transfer in transfers)
         return PlannedStep(step.step, transfers, costs, float(step.useful.sum()))

@@ -1,6 +1,5 @@
 """From a part of a validation, as the contract has it, to the loop that trains it."""
 
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,13 +21,14 @@ from fedl_sim.engines.factory import default_model
 from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.holdings import Transfer
 from fedl_sim.loop.loop import RunSettings, SchemeLoop
-from fedl_sim.loop.planner import PlannedStep, whole_datapoints
+from fedl_sim.loop.planner import PlannedStep, carried_out
 from fedl_sim.loop.script import ScriptedPlanner
 from fedl_sim.network.given import realise_given
 from fedl_sim.network.realisation import Realisation, RealisationSettings
 from sampler.schemes import Scheme, find_scheme
 from solver.arrays import FloatArray, IntArray
 from solver.network import Devices, Links, Network
+from solver.orders import make_orders
 from solver.schedule import Change, Schedule
 from solver.state import start
 
@@ -68,8 +68,8 @@ def _planner(plan: GivenPlan, schedule: Schedule, period: int) -> ScriptedPlanne
     steps = [_planned(step, schedule, f"plan.steps[{i}]") for i, step in enumerate(plan.steps)]
     if plan.transfer == "send_once":
         given = [_Columns.of(step) for step in plan.steps]
-        counts = whole_datapoints(schedule, start(schedule, plan.sampled), given)
-        steps = [_ordered(step, count.tolist()) for step, count in zip(steps, counts, strict=True)]
+        orders = make_orders(schedule, start(schedule, plan.sampled), given)
+        steps = carried_out(orders, schedule.network.devices.data, [step.step for step in steps])
     return ScriptedPlanner(steps, period, relative_gap=plan.relative_gap, transfer=plan.transfer)
 
 
@@ -98,12 +98,6 @@ def _planned(step: GivenStep, schedule: Schedule, place: str) -> PlannedStep:
             raise ContractError(place, f"sends from {one.source} to {one.target}, where there is no link")
     costs = tuple(cost[one.source, one.target] for one in transfers)
     return PlannedStep(step.step, transfers, costs, step.useful)
-
-
-def _ordered(step: PlannedStep, counts: list[int]) -> PlannedStep:
-    """The step with the whole datapoints of its orders."""
-    transfers = (replace(one, count=count) for one, count in zip(step.transfers, counts, strict=True))
-    return replace(step, transfers=tuple(transfers))
 
 
 def _refuse_download(address: str, _: Path) -> bytes:

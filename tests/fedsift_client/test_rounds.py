@@ -12,7 +12,7 @@ from tests.support.requests import random_request
 from tests.support.server import Server
 from tests.support.unruly import Lose, unruly_service
 
-NETWORK = random_request(3, 10)["network"]
+NETWORK = random_request(3, 10, budgets="loose")["network"]
 MODEL = {"weights": np.arange(6.0).reshape(2, 3), "bias": np.zeros(2)}
 ASKED: dict[str, Any] = {"sample_size": 3, "rounds": 4, "steps_per_round": 2}
 
@@ -54,6 +54,21 @@ def test_a_lost_device_is_replaced(client: Client) -> None:
     assert gone not in period.sampled.tolist()
     assert [one["lost"] for one in period.replaced] == [gone]
     assert all(order.device != gone for order in period.orders)
+
+
+def test_a_device_that_comes_back_is_reported(client: Client, tmp_path: Path) -> None:
+    rounds = Rounds(client, NETWORK, checkpoint=tmp_path, **ASKED)
+    gone = int(rounds.begin().sampled[0])
+    rounds.finish(MODEL, gradient_norm=1.0, lost=[gone])
+    again = Rounds(client, NETWORK, checkpoint=tmp_path, **ASKED)  # a restarted server knows who is lost
+    assert again.lost == {gone}
+    assert not any(gone in [order.device, *order.sends] for order in again.begin().orders)
+    again.finish(MODEL, gradient_norm=1.0, lost=[gone], joined=[gone, 9])  # 9 was never lost
+    assert again.lost == set()
+    assert gone in {int(k) for step in again.begin().steps for k in step.source}
+    restarted = int(again.begin().sampled[0])
+    again.finish(MODEL, gradient_norm=1.0, lost=[restarted], joined=[restarted])
+    assert again.lost == set()
 
 
 def test_what_did_not_arrive_is_reported(client: Client) -> None:

@@ -29,18 +29,20 @@ def check_orders(request: dict[str, Any], steps: list[dict[str, Any]], orders: l
     assert set(by_step) <= {step["step"] for step in steps}
     reached: dict[Pair, int] = defaultdict(int)
     planned: dict[Pair, float] = defaultdict(float)
-    spent: dict[int, float] = defaultdict(float)
-    arrived: dict[int, float] = defaultdict(float)
-    for t, step in enumerate(steps, start=1):
+    used: dict[Pair, int] = defaultdict(int)
+    for step in steps:
+        spent: dict[int, float] = defaultdict(float)
+        arrived: dict[int, float] = defaultdict(float)
         moved = step["transfers"]
         for k, i, amount in zip(moved["source"], moved["target"], moved["datapoints"], strict=True):
             planned[k, i] += amount
+            used[k, i] += 1
         for k, i, count in by_step[step["step"]]:
             kept, cost = links[k, i]
             spent[k] += cost * count
             arrived[i] += kept * count
             reached[k, i] += count
-        assert all(-1e-6 <= planned[pair] - reached[pair] < 1 for pair in planned)
-        assert all(spent[k] <= t * devices["transmit_budget"][k] * (1 + 1e-9) for k in spent)
-        assert all(arrived[i] <= t * devices["receive_capacity"][i] * (1 + 1e-9) for i in arrived)
+        assert all(-1e-6 * reached[pair] <= planned[pair] - reached[pair] < used[pair] for pair in planned)
+        assert all(spent[k] <= devices["transmit_budget"][k] * (1 + 1e-9) for k in spent)
+        assert all(arrived[i] <= devices["receive_capacity"][i] * (1 + 1e-9) for i in arrived)
     return sum(reached.values())

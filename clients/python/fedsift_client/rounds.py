@@ -36,6 +36,7 @@ class _Saved:
     run_id: str | None = None
     rounds_done: int = 0
     report: dict[str, Any] = field(default_factory=dict)
+    lost: list[int] = field(default_factory=list)
 
 
 class Rounds:
@@ -84,6 +85,11 @@ class Rounds:
         return self._saved.rounds_done
 
     @property
+    def lost(self) -> frozenset[int]:
+        """Devices that were reported as lost, those before a restart among them, and have not come back."""
+        return frozenset(self._saved.lost)
+
+    @property
     def run_id(self) -> str | None:
         """The run's id, once it has begun."""
         return self._saved.run_id
@@ -106,7 +112,13 @@ class Rounds:
         return self._run.period
 
     def finish(
-        self, model: Model, *, gradient_norm: float | None, lost: Iterable[int] = (), arrived: Pairs | None = None
+        self,
+        model: Model,
+        *,
+        gradient_norm: float | None,
+        lost: Iterable[int] = (),
+        joined: Iterable[int] = (),
+        arrived: Pairs | None = None,
     ) -> None:
         """Note what a round saw; the next `begin` reports it.
 
@@ -114,16 +126,21 @@ class Rounds:
             model: after the round, for the checkpoint.
             gradient_norm: as measured; None if nobody has trained, then the last one holds.
             lost: devices that did not answer.
+            joined: devices that have come back. One that is in `lost` too was restarted.
             arrived: what arrived of the round's orders; pairs that are missing delivered nothing. None: all of it.
         """
         if self._run is None:
             raise InputError("the round has not begun")
         last = self._saved.report.get("gradient_norm", 1.0)
         report: dict[str, Any] = {"gradient_norm": last if gradient_norm is None else float(gradient_norm)}
-        gone = sorted({int(device) for device in lost})
-        report |= {"lost": gone} if gone else {}
+        gone, back = ({int(device) for device in devices} for devices in (lost, joined))
+        gone -= self.lost
+        back &= self.lost | gone
+        report |= {"lost": sorted(gone)} if gone else {}
+        report |= {"joined": sorted(back)} if back else {}
         report |= {} if arrived is None else _shortfall(self._run.period, arrived)
-        self._saved = _Saved(self._saved.key, self._run.id, self.done + 1, report)
+        still = sorted((self.lost | gone) - back)
+        self._saved = _Saved(self._saved.key, self._run.id, self.done + 1, report, still)
         self._write(model)
 
     def _found(self) -> Run:
@@ -181,24 +198,12 @@ def weighted_mean(models: Iterable[Model], weights: Iterable[float]) -> dict[str
 
 
 def _shortfall(period: Period, arrived: Pairs) -> dict[str, Any]:
-    """What the service is told of pairs that delivered less than was ordered.
-
-    Orders are whole datapoints and plans are not, so the share that arrived is told, as a share of what was planned.
-    """
-    planned: dict[tuple[int, int], float] = {}
-    for step in period.steps:
-        for source, target, datapoints in zip(step.source, step.target, step.datapoints, strict=True):
-            pair = (int(source), int(target))
-            planned[pair] = planned.get(pair, 0.0) + float(datapoints)
+    """What the service is told of pairs that delivered less than was ordered."""
     ordered: dict[tuple[int, int], int] = {}
     for order in period.orders:
         for one in order.sends:
             ordered[order.device, one.to] = ordered.get((order.device, one.to), 0) + one.count
-    rows = [
-        (*pair, planned[pair] * min(arrived.get(pair, 0) / count, 1.0))
-        for pair, count in sorted(ordered.items())
-        if count and pair in planned and arrived.get(pair, 0) < count
-    ]
+    rows = [(*pair, arrived.get(pair, 0)) for pair, n in sorted(ordered.items()) if arrived.get(pair, 0) < n]
     if not rows:
         return {}
     source, target, datapoints = (list(column) for column in zip(*rows, strict=True))
