@@ -38,3 +38,10 @@ def test_entries_are_sorted_by_kind() -> None:
 def test_the_version_of_the_package_is_released_in_it() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert f"## [{project['version']}] - " in TEXT
+
+
+def test_the_client_has_the_version_of_the_service() -> None:
+    """Each distribution is built alone, so each names its version; they are released together."""
+    files = (ROOT / "pyproject.toml", ROOT / "clients" / "python" / "pyproject.toml")
+    first, second = (tomllib.loads(file.read_text(encoding="utf-8"))["project"]["version"] for file in files)
+    assert first == second

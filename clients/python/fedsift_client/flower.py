@@ -48,7 +48,8 @@ class _Round:
 class FedsiftStrategy(Strategy):
     """Train on the nodes that fedsift samples, after their neighbours have sent them data; average by examples.
 
-    A node that does not answer in time is reported as lost, and fedsift plans without it.
+    A node that does not answer in time is reported as lost, and fedsift plans without it. Before each round, nodes that
+    are new or were lost are asked who they are; a device that answers again is reported as joined.
 
     Args:
         client: of the service.
@@ -59,7 +60,8 @@ class FedsiftStrategy(Strategy):
             `steps`, the steps of gradient descent that they took, and `loss`.
         steps_per_round: of the plan; orders are carried out before a round's training.
         round_timeout: seconds that nodes have for a round.
-        meet_timeout: seconds to wait for nodes at the start; those that are missing by then do not take part.
+        meet_timeout: seconds to wait for nodes at the start; those that are missing by then count as lost.
+        rejoin_timeout: seconds that a lost node has before each round to say that it is back.
         checkpoint: a folder; with it, a restarted server app goes on where it was.
         parameters: other fields of POST /v1/runs.
 
@@ -79,6 +81,7 @@ class FedsiftStrategy(Strategy):
         steps_per_round: int = 1,
         round_timeout: float = 600.0,
         meet_timeout: float = 120.0,
+        rejoin_timeout: float = 5.0,
         checkpoint: Path | str | None = None,
         **parameters: Any,
     ) -> None:
@@ -94,11 +97,13 @@ class FedsiftStrategy(Strategy):
         self.learning_rate = learning_rate
         self.round_timeout = round_timeout
         self.meet_timeout = meet_timeout
+        self.rejoin_timeout = rejoin_timeout
         self.periods: list[Period] = []
         self.trained: list[list[int]] = []
         self._nodes: dict[int, int] = {}
-        self._lost: set[int] = set()
-        self._unreported: set[int] = set()
+        # Since the last report: who did not answer, and who is back.
+        self._silent: set[int] = set()
+        self._joined: set[int] = set()
         self._round: _Round | None = None
 
     def summary(self) -> None:
@@ -123,8 +128,10 @@ class FedsiftStrategy(Strategy):
         """Plan the round, have its orders carried out, and send the model to the sampled nodes alone."""
         period = self.rounds.begin()
         self.periods.append(period)
-        if not self._nodes:
-            self._nodes = self._meet(grid, period)
+        if self._nodes:
+            self._welcome(grid, period, set(grid.get_node_ids()) - self._present(), self.rejoin_timeout)
+        else:
+            self._meet(grid, period)
         self._round = _Round(period, arrays, self._deliver(period, grid))
         settings = ConfigRecord({**config, "server-round": self.rounds.done + 1})
         content = RecordDict({"arrays": arrays, "config": settings})
@@ -147,14 +154,16 @@ class FedsiftStrategy(Strategy):
             steps = np.average([float(metrics[device].get("steps", 1)) for device in answers], weights=weights)
             norm = gradient_norm(before, after, learning_rate=self.learning_rate, steps=float(steps))
         arrived = self._round.arrived
-        self.rounds.finish(after, gradient_norm=norm, lost=self._unreported, arrived=arrived)
+        lost, joined = self._silent, self._joined
+        self.rounds.finish(after, gradient_norm=norm, lost=lost, joined=joined, arrived=arrived)
         told: dict[str, Any] = {
             "devices": sorted(answers),
             "num-examples": [int(metrics[device]["num-examples"]) for device in sorted(answers)],
-            "lost": sorted(self._unreported),
+            "lost": sorted(lost),
+            "joined": sorted(joined),
             "datapoints-moved": sum(arrived.values()),
         }
-        self._unreported = set()
+        self._silent, self._joined = set(), set()
         self.trained.append(sorted(answers))
         told |= {} if norm is None else {"gradient-norm": norm}
         losses = [metrics[device].get("loss") for device in answers]
@@ -172,31 +181,47 @@ class FedsiftStrategy(Strategy):
         """Nothing to do."""
         return None
 
-    def _meet(self, grid: Grid, period: Period) -> dict[int, int]:
-        """Ask nodes which device they are, until all are known or the time is over."""
+    def _meet(self, grid: Grid, period: Period) -> None:
+        """Ask nodes which device they are, until all but the lost ones are known or the time is over."""
         deadline = time.monotonic() + self.meet_timeout
         asked: set[int] = set()
-        nodes: dict[int, int] = {}
-        while len(nodes) < period.n_devices and time.monotonic() < deadline:
-            new = [node for node in grid.get_node_ids() if node not in asked]
-            asked |= set(new)
-            queries = [Message(RecordDict(), node, f"query.{_DEVICE}", ttl=self.meet_timeout) for node in new]
-            left = max(deadline - time.monotonic(), 0.1)
-            for reply in grid.send_and_receive(queries, timeout=left) if queries else ():
-                if not reply.has_error():
-                    nodes[period.number_of(reply.content["fedsift"]["device"])] = reply.metadata.src_node_id
-            if len(nodes) < period.n_devices:
+        awaited = set(range(period.n_devices)) - self.rounds.lost
+        while not awaited <= set(self._nodes) and time.monotonic() < deadline:
+            new = set(grid.get_node_ids()) - asked
+            asked |= new
+            self._welcome(grid, period, new, max(deadline - time.monotonic(), 0.1))
+            if not awaited <= set(self._nodes):
                 time.sleep(0.2)
-        if not nodes:
+        if not self._nodes:
             raise FedsiftError("no node has said which device it is: does its app call `attend`?")
-        self._lose(set(range(period.n_devices)) - set(nodes))
-        return nodes
+        self._lose(awaited - set(self._nodes))
+
+    def _welcome(self, grid: Grid, period: Period, nodes: set[int], timeout: float) -> None:
+        """Ask these nodes which device they are; a device that was lost has joined."""
+        queries = [Message(RecordDict(), node, f"query.{_DEVICE}", ttl=timeout) for node in sorted(nodes)]
+        for reply in grid.send_and_receive(queries, timeout=timeout) if queries else ():
+            if reply.has_error():
+                continue
+            device = period.number_of(reply.content["fedsift"]["device"])
+            if device in self._nodes and device not in self.rounds.lost:
+                self._silent.add(device)  # another node has taken its place: it was restarted
+            if device in self._nodes or device in self.rounds.lost:
+                self._joined.add(device)
+                log(INFO, "\t├──> device %s is back", device)
+            self._nodes[device] = reply.metadata.src_node_id
+
+    def _present(self) -> set[int]:
+        """The nodes of devices that are not lost."""
+        return {node for device, node in self._nodes.items() if device not in self._absent()}
+
+    def _absent(self) -> set[int]:
+        return set(self.rounds.lost | self._silent) - self._joined
 
     def _deliver(self, period: Period, grid: Grid) -> dict[tuple[int, int], int]:
         """Hand each node its order, and collect what arrived of it, by sender and receiver."""
         messages = []
         for order in period.orders:
-            if order.sends and order.device in self._nodes and order.device not in self._lost:
+            if order.sends and order.device in self._nodes and order.device not in self._absent():
                 content = RecordDict({"fedsift": ConfigRecord({"order": json.dumps(order.told())})})
                 messages.append(self._message(order.device, f"query.{_ORDERS}", content))
         arrived: dict[tuple[int, int], int] = {}
@@ -211,11 +236,11 @@ class FedsiftStrategy(Strategy):
         return arrived
 
     def _lose(self, devices: set[int]) -> None:
-        new = devices - self._lost
+        new = devices - self._absent()
         if new:
             log(WARNING, "\t├──> these devices did not answer: %s", sorted(new))
-        self._lost |= new
-        self._unreported |= new
+        self._silent |= new
+        self._joined -= new
 
     def _message(self, device: int, kind: str, content: RecordDict) -> Message:
         return Message(content, self._nodes[device], kind, ttl=self.round_timeout)

@@ -5,7 +5,7 @@ handles the tasks `train` and `fedsift_orders`; `OrdersExecutor` is one for the 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,8 @@ ORDERS_TASK = "fedsift_orders"
 class FedsiftController(ModelController):
     """Train on the clients that fedsift samples, after their neighbours have sent them data; average by examples.
 
-    A client that does not answer in time, or with an error, is reported as lost, and fedsift plans without it. An
+    A client that does not answer in time, or with an error, is reported as lost, and fedsift plans without it. Before
+    each round a lost client that is connected gets an empty order; if it answers, it is reported as joined. An
     answer to `train` has the trained parameters, and in `meta` the numbers `num_examples`, `steps` (of gradient
     descent) and, if it likes, `loss`.
 
@@ -45,6 +46,7 @@ class FedsiftController(ModelController):
         url: of the service; None means FEDSIFT_URL. The API key is FEDSIFT_API_KEY.
         steps_per_round: of the plan; orders are carried out before a round's training.
         round_timeout: seconds that clients have for a round, a whole number.
+        rejoin_timeout: seconds that a lost client has before each round to answer that it is back.
         checkpoint: a folder; with it, a restarted server goes on where it was.
         parameters: other fields of POST /v1/runs.
         persistor_id: the component that keeps the model; empty for none.
@@ -61,6 +63,7 @@ class FedsiftController(ModelController):
         url: str | None = None,
         steps_per_round: int = 1,
         round_timeout: int = 600,
+        rejoin_timeout: int = 5,
         checkpoint: str | None = None,
         parameters: dict[str, Any] | None = None,
         persistor_id: str = "",
@@ -75,9 +78,9 @@ class FedsiftController(ModelController):
         self.url = url
         self.steps_per_round = steps_per_round
         self.round_timeout = round_timeout
+        self.rejoin_timeout = rejoin_timeout
         self.checkpoint = checkpoint
         self.parameters = parameters
-        self._lost: set[int] = set()
 
     def run(self) -> None:
         """Train all rounds that are left."""
@@ -111,7 +114,8 @@ class FedsiftController(ModelController):
             raise InputError("devices need ids, the names of FLARE's clients")
         present = {client.name for client in self.engine.get_clients()}
         lost = {number for number, name in enumerate(period.device_ids) if name not in present}
-        arrived, silent = self._deliver(period, lost | self._lost)
+        joined = self._back(period, rounds.lost - lost)
+        arrived, silent = self._deliver(period, (lost | rounds.lost) - joined)
         lost |= silent
         model = FLModel(params=before, current_round=rounds.done, total_rounds=rounds.rounds)
         sampled = [period.device_ids[device] for device in period.sampled.tolist() if device not in lost]
@@ -123,12 +127,19 @@ class FedsiftController(ModelController):
             after = weighted_mean([one.params for one in answers.values()], weights)
             steps = np.average([float(one.meta.get("steps", 1)) for one in answers.values()], weights=weights)
             norm = gradient_norm(before, after, learning_rate=self.learning_rate, steps=float(steps))
-        rounds.finish(after, gradient_norm=norm, lost=lost - self._lost, arrived=arrived)
-        self._lost |= lost
+        rounds.finish(after, gradient_norm=norm, lost=lost, joined=joined - lost, arrived=arrived)
         moved = sum(arrived.values())
         self.info(f"round {rounds.done}: {sorted(answers)} trained, {moved} datapoints moved, lost: {sorted(lost)}")
         self.trained(period, sorted(answers), after)
         return after
+
+    def _back(self, period: Period, lost: Iterable[int]) -> set[int]:
+        """Which of these lost devices answer again."""
+        names = [(period.device_ids or [])[device] for device in sorted(lost)]
+        empty = {name: Order(period.number_of(name), (), name).told() for name in names}
+        model = FLModel(params={}, meta={ORDERS_TASK: empty})
+        answers = self._ask(ORDERS_TASK, model, names, timeout=self.rejoin_timeout)
+        return {period.number_of(answer.meta["client_name"]) for answer in answers}
 
     def _deliver(self, period: Period, lost: set[int]) -> tuple[dict[tuple[int, int], int], set[int]]:
         """Hand each client its order; what arrived by sender and receiver, and who did not answer."""
@@ -145,10 +156,11 @@ class FedsiftController(ModelController):
                 arrived[device, int(to)] = int(count)
         return arrived, silent
 
-    def _ask(self, task: str, model: FLModel, names: list[str]) -> list[FLModel]:
+    def _ask(self, task: str, model: FLModel, names: list[str], timeout: int | None = None) -> list[FLModel]:
         if not names:
             return []
-        found: list[FLModel] = self.send_model_and_wait(task, model, names, timeout=self.round_timeout)
+        seconds = self.round_timeout if timeout is None else timeout
+        found: list[FLModel] = self.send_model_and_wait(task, model, names, timeout=seconds)
         return found
 
 

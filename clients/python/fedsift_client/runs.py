@@ -38,11 +38,18 @@ class _RunView:
         """Whether all steps of the horizon are planned."""
         return self.period.state == "finished"
 
-    def _report(self, gradient_norm: float, lost: Sequence[int | str], told: dict[str, Any]) -> dict[str, Any]:
+    def _report(
+        self, gradient_norm: float, lost: Sequence[int | str], joined: Sequence[int | str], told: dict[str, Any]
+    ) -> dict[str, Any]:
         report = {"aggregation": self.aggregation + 1, "gradient_norm": float(gradient_norm), **told}
-        if all(isinstance(device, str) for device in lost):
-            return report | ({"lost_ids": list(lost)} if lost else {})
-        return report | {"lost": [self.period.number_of(device) for device in lost]}
+        return report | self._named("lost", lost) | self._named("joined", joined)
+
+    def _named(self, field: str, devices: Sequence[int | str]) -> dict[str, Any]:
+        if not devices:
+            return {}
+        if all(isinstance(device, str) for device in devices):
+            return {f"{field}_ids": list(devices)}
+        return {field: [self.period.number_of(device) for device in devices]}
 
 
 class Run(_RunView):
@@ -52,15 +59,23 @@ class Run(_RunView):
         super().__init__(period)
         self._client = client
 
-    def aggregate(self, gradient_norm: float, *, lost: Sequence[int | str] = (), **report: Any) -> Period:
+    def aggregate(
+        self,
+        gradient_norm: float,
+        *,
+        lost: Sequence[int | str] = (),
+        joined: Sequence[int | str] = (),
+        **report: Any,
+    ) -> Period:
         """Report an aggregation and plan the next period.
 
         Args:
             gradient_norm: ‖∇F̄‖ as observed.
             lost: devices that are gone, by number or id; the service replaces those that train.
+            joined: devices that have come back; one that is in `lost` too was restarted.
             report: other fields of POST /v1/runs/{id}/aggregations, such as `gradient_noise` and `schedule`.
         """
-        body = self._report(gradient_norm, lost, report)
+        body = self._report(gradient_norm, lost, joined, report)
         self.period = self._client.perform(operations.aggregate(self.id, body, self._client.patience))
         return self.period
 
@@ -84,9 +99,16 @@ class AsyncRun(_RunView):
         super().__init__(period)
         self._client = client
 
-    async def aggregate(self, gradient_norm: float, *, lost: Sequence[int | str] = (), **report: Any) -> Period:
+    async def aggregate(
+        self,
+        gradient_norm: float,
+        *,
+        lost: Sequence[int | str] = (),
+        joined: Sequence[int | str] = (),
+        **report: Any,
+    ) -> Period:
         """As `Run.aggregate`."""
-        body = self._report(gradient_norm, lost, report)
+        body = self._report(gradient_norm, lost, joined, report)
         self.period = await self._client.perform(operations.aggregate(self.id, body, self._client.patience))
         return self.period
 
