@@ -139,7 +139,9 @@ def make_orders(
     rest = np.maximum(pairs.unsent - (told - pairs.first) / pairs.held, 0.0)
     after = state.moved_on(last, held, pairs.source, pairs.target, rest, pairs.n_devices)
     moved = _moved(pairs, columns, useful_and_cost[0])
-    return Orders(*columns[:, order], *useful_and_cost[:, order], after, moved, left)
+    step, source, target, first, count = columns[:, order]
+    useful, cost = useful_and_cost[:, order]
+    return Orders(step, source, target, first, count, useful, cost, after, moved, left)
 
 
 class _Pairs(NamedTuple):
@@ -234,9 +236,9 @@ def _sends(
 def _moved(pairs: _Pairs, columns: IntArray, kept: FloatArray) -> Moved:
     """What some sends move, by pair."""
     place = np.searchsorted(pairs.keys, pair_keys(columns[1], columns[2], pairs.n_devices))
-    count = np.bincount(place, columns[4], pairs.keys.size)
+    count = np.bincount(place, columns[4], pairs.keys.size).astype(np.float64)
     used = np.flatnonzero(count)
-    useful = np.bincount(place, kept, pairs.keys.size)
+    useful = np.bincount(place, kept, pairs.keys.size).astype(np.float64)
     return Moved(pairs.source[used], pairs.target[used], count[used], (count / pairs.held)[used], useful[used])
 
 

@@ -11,7 +11,7 @@ from solver.arrays import FloatArray, IntArray
 from solver.orders import Orders, make_orders
 from tests.support.solving import network
 
-ROOMY = {"transmit_budget": [200.0] * 3, "receive_capacity": [200.0] * 3}
+ROOMY: dict[str, Any] = {"transmit_budget": [200.0] * 3, "receive_capacity": [200.0] * 3}
 NET = network(3, (1, 0), (2, 0), (2, 1), **ROOMY)
 
 
@@ -63,7 +63,11 @@ def test_no_step_passes_a_budget_and_what_does_not_fit_is_told() -> None:
 
 
 def test_the_links_that_are_the_farthest_behind_send_first() -> None:
-    data = {"data": [100.0] * 4, "transmit_budget": [0.0, 0.0, 0.0, 1.5], "receive_capacity": [50.0] * 4}
+    data: dict[str, Any] = {
+        "data": [100.0] * 4,
+        "transmit_budget": [0.0, 0.0, 0.0, 1.5],
+        "receive_capacity": [50.0] * 4,
+    }
     net = network(4, (3, 0), (3, 1), (3, 2), **data)
     steps = [step(t, (3, 0, 0.004), (3, 1, 0.005), (3, 2, 0.006)) for t in range(1, 7)]
     found = sends(make_orders(net, start(net, [0, 1, 2]), steps))
@@ -82,7 +86,8 @@ def test_what_was_cut_goes_over_a_link_that_the_plan_has_done_with_while_it_is_t
 def test_a_step_without_room_for_a_datapoint_sends_none() -> None:
     scarce = network(3, (1, 0), **(ROOMY | {"transmit_budget": [0.0, 0.4, 0.0]}))
     orders = made(*(step(t, (1, 0, 0.004)) for t in range(1, 6)), net=scarce)
-    assert (len(orders), orders.left) == (0, pytest.approx(2.0))
+    assert len(orders) == 0
+    assert orders.left == pytest.approx(2.0)
 
 
 def test_orders_keep_the_budgets_that_a_plan_passes() -> None:
