@@ -15,7 +15,7 @@ and the ceiling of what i holds. It has two parts (`solver.rounding`):
 
 By 1., A(t) − C(t) grows by less than a datapoint in a step in which the link is used, and not in others: after n such
 steps a link is behind by less than n datapoints. No rule can promise one: a link with a budget of 10.5 in each step
-sends 10 (ADR 0073). What is left after the last step is told, and not sent.
+sends 10 (ADR 0074). What is left after the last step is told, and not sent.
 
 A redrawing plan is carried out by sending once: the same useful data arrives, with less traffic. Two receivers may get
 the same datapoint of a sender: offloading copies data, and the paper's model counts it at either of them.
