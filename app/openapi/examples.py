@@ -13,7 +13,7 @@ from app.openapi.network_examples import (
 from app.openapi.validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
 from app.plans.request import EXAMPLE
 
-__all__ = ["ARCHIVE_SAMPLE", "PLAN_REQUEST", "REQUESTS", "RESPONSES", "RUN_ID", "add_examples"]
+__all__ = ["ARCHIVE_SAMPLE", "PLAN_REQUEST", "REQUESTS", "RESPONSES", "RUN_ARCHIVE_SAMPLE", "RUN_ID", "add_examples"]
 
 PLAN_ID = "plan_5ca482e6adde7ad29e796d53d5507799"
 RUN_ID = "run_6d1f0c9e5b7a4a3f8e2d1c0b9a887766"
@@ -263,6 +263,7 @@ RESPONSES: dict[str, dict[str, Any]] = {
     "getPlanOrders": {"200": {"orders": _ALL_SENDS[1:]}},
     "listPlans": {"200": {"plans": [_ENTRY]}},
     "createRun": {"201": _FIRST_PERIOD},
+    "createBinaryRun": {"201": _FIRST_PERIOD},
     "aggregate": {"200": _SECOND_PERIOD},
     "getAggregation": {"200": _SECOND_PERIOD},
     "getRun": {"200": _RUN_NOW},
@@ -311,7 +312,18 @@ with urllib.request.urlopen(request) as answer:
     plan = np.load(io.BytesIO(answer.read()))
 print(plan["sampled"], plan["fraction"])
 """
-_SAMPLES = {"createBinaryPlan": ARCHIVE_SAMPLE, "createBinaryNetwork": NETWORK_ARCHIVE_SAMPLE}
+RUN_ARCHIVE_SAMPLE = (
+    ARCHIVE_SAMPLE.replace("/v1/plans/", "/v1/runs/").partition("with ")[0]
+    + """\
+with urllib.request.urlopen(request) as answer:
+    print(answer.headers["Location"], json.load(answer)["sampled"])
+"""
+)
+_SAMPLES = {
+    "createBinaryPlan": ARCHIVE_SAMPLE,
+    "createBinaryNetwork": NETWORK_ARCHIVE_SAMPLE,
+    "createBinaryRun": RUN_ARCHIVE_SAMPLE,
+}
 
 
 def add_examples(built: dict[str, Any]) -> None:

@@ -9,14 +9,21 @@ from app.http.problems import InvalidRequestError, NotFoundError
 from app.networks.loading import load, used_network
 from app.networks.stored import StoredFleet
 from app.plans.planning import PlanQuery
-from app.runs.request import AggregationRequest, RunRequest
+from app.runs.asked import Asked, read_asked
+from app.runs.request import AggregationRequest
 from app.runs.store import RunRecord, RunStore
-from app.wire.arrays import read_model, read_plainly
+from app.wire.arrays import read_plainly
 from app.wire.fleet import FleetIn
 from app.wire.pointers import located
 from solver import Schedule
 
-__all__ = ["planned_so_far", "run_fleet", "run_query", "with_report"]
+__all__ = ["NOT_REPLAYED", "planned_so_far", "run_fleet", "run_query", "with_report"]
+
+# What to do instead of validating a run whose devices or data have changed.
+NOT_REPLAYED = (
+    "a validation trains one set of devices on the data of the start. For the devices of now, keep a plan for the "
+    "network of now with `sampled` and validate it; `fedsift simulate --loss` compares policies for lost devices"
+)
 
 
 def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery, list[bytes]] | None:
@@ -32,11 +39,11 @@ def planned_so_far(service: Service, owner: str, run_id: str) -> tuple[PlanQuery
     for report in told:
         if report.changes_network:
             what = f"aggregation {report.aggregation} changed the network"
-            raise InvalidRequestError.at("/source/id", f"{what}; it cannot be validated")
-    return run_query(service, run, read_model(RunRequest, history.request), told), history.answers
+            raise InvalidRequestError.at("/source/id", f"{what}; {NOT_REPLAYED}")
+    return run_query(service, run, read_asked(history.request), told), history.answers
 
 
-def run_query(service: Service, run: RunRecord, original: RunRequest, told: Iterable[AggregationRequest]) -> PlanQuery:
+def run_query(service: Service, run: RunRecord, original: Asked, told: Iterable[AggregationRequest]) -> PlanQuery:
     """The run's query with what these aggregations told: all changes, and the γ measured last."""
     find = partial(used_network, service, asked=run.about.asked)
     query = original.to_domain(service.settings, find, stored=True)
@@ -52,14 +59,14 @@ def run_fleet(service: Service, run: RunRecord) -> FleetIn:
         NotFoundError: the run is gone, or the stored fleet that it names.
     """
     body = RunStore(service.store).original(run.id)
-    original = None if body is None else read_model(RunRequest, body)
-    if original is not None and original.fleet is not None:
-        return original.fleet
-    named = None if original is None else original.network_id
-    stored = None if named is None else load(service, named, run.about.asked["network_version"])
-    if not isinstance(stored, StoredFleet):
+    fleet = None if body is None else read_asked(body).fleet
+    named = run.about.asked.get("network_id")
+    if fleet is None and named is not None:
+        stored = load(service, named, run.about.asked["network_version"])
+        fleet = stored.fleet if isinstance(stored, StoredFleet) else None
+    if fleet is None:
         raise NotFoundError("you have no run of this id")
-    return stored.fleet
+    return fleet
 
 
 def with_report(query: PlanQuery, report: AggregationRequest) -> PlanQuery:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from app.http.problems import InvalidRequestError
 from app.plans.planning import PlanQuery
-from app.runs.request import GroupIn, ParticipationIn, ResampleIn, RunRequest
+from app.runs.request import GroupIn, ParticipationIn, ResampleIn, RunOptions
+from app.wire.fleet import FleetIn
 from app.wire.fleet_tables import DeviceTable
 from app.wire.ids import DeviceIds
 from app.wire.network import indices
@@ -43,8 +44,8 @@ class Policy:
         return tuple(group.quota for group in self.groups)
 
     @classmethod
-    def of(cls, request: RunRequest, query: PlanQuery) -> "Policy":
-        """What a request asks for.
+    def of(cls, request: RunOptions, query: PlanQuery, fleet: FleetIn | None) -> "Policy":
+        """What a request asks for; groups may be those of its fleet.
 
         Raises:
             InvalidRequestError: limits where nobody could take a device's place, or groups that are none.
@@ -56,7 +57,7 @@ class Policy:
             raise InvalidRequestError.at("/participation", "needs `resample.when` to be `lost` or `always`")
         if query.sampled is not None:
             raise InvalidRequestError.at("/participation", "cannot hold with `sampled`, which fixes who trains")
-        groups = tuple(_group(one, place, request, query) for place, one in enumerate(asked.groups))
+        groups = tuple(_group(one, place, fleet, query) for place, one in enumerate(asked.groups))
         needed = sum(group.quota.least for group in groups)
         if needed > query.sample_size and _disjoint(groups):
             told = f"ask for {needed} devices, sample_size is {query.sample_size}"
@@ -100,7 +101,7 @@ def _disjoint(groups: tuple[Group, ...]) -> bool:
     return len(np.unique(devices)) == devices.size
 
 
-def _group(one: GroupIn, place: int, request: RunRequest, query: PlanQuery) -> Group:
+def _group(one: GroupIn, place: int, fleet: FleetIn | None, query: PlanQuery) -> Group:
     pointer = f"/participation/groups/{place}"
     n = len(query.schedule.network)
     if one.devices is not None and one.device_ids is not None:
@@ -109,8 +110,8 @@ def _group(one: GroupIn, place: int, request: RunRequest, query: PlanQuery) -> G
         devices = indices(one.devices, f"{pointer}/devices", n)
     elif one.device_ids is not None:
         devices = _numbered(query.ids, one.device_ids, f"{pointer}/device_ids")
-    elif request.fleet is not None and one.name in request.fleet.devices.groups:
-        devices = _members(request.fleet.devices, one.name)
+    elif fleet is not None and one.name in fleet.devices.groups:
+        devices = _members(fleet.devices, one.name)
     else:
         raise InvalidRequestError.at(f"{pointer}/name", "is no group of a fleet: name its `devices` or `device_ids`")
     least = math.ceil(one.min_share * query.sample_size - _ROUNDING)

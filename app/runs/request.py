@@ -7,14 +7,26 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
 from app.http.problems import InvalidRequestError
+from app.networks.archived import ArchiveParameters
 from app.networks.patch import DeviceChange, LinkChange, LinkEnds, NewDevice
-from app.plans.request import EXAMPLE, ChangeIn, NetworkRequest
+from app.plans.request import EXAMPLE, ChangeIn, NetworkRequest, PlanParameters
 from app.wire.base import Indices, Measure, Measures, Optional, RequestModel
 from app.wire.ids import DeviceId, DeviceIds
+from app.wire.naming import NamedRequest
 from app.wire.network import column, indices
 from solver.membership import Moved
 
-__all__ = ["AggregationRequest", "DataIn", "DeliveredIn", "GroupIn", "ParticipationIn", "ResampleIn", "RunRequest"]
+__all__ = [
+    "AggregationRequest",
+    "BinaryRunParameters",
+    "DataIn",
+    "DeliveredIn",
+    "GroupIn",
+    "ParticipationIn",
+    "ResampleIn",
+    "RunOptions",
+    "RunRequest",
+]
 
 # Rounding in sums of what was planned.
 _ROUNDING = 1 + 1e-9
@@ -56,13 +68,21 @@ class ParticipationIn(RequestModel):
     groups: Annotated[list[GroupIn], Field(max_length=1000, default_factory=list)]
 
 
-class RunRequest(NetworkRequest):
+class RunOptions(RequestModel):
+    """Who may train in a run."""
+
+    resample: Optional[ResampleIn] = Field(None, description="At every aggregation that does not say otherwise.")
+    participation: Optional[ParticipationIn] = None
+
+
+class RunRequest(RunOptions, NetworkRequest):
     """A network, and how to plan for it period by period."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
-    resample: Optional[ResampleIn] = Field(None, description="At every aggregation that does not say otherwise.")
-    participation: Optional[ParticipationIn] = None
+
+class BinaryRunParameters(RunOptions, NamedRequest, ArchiveParameters, PlanParameters):
+    """The parameters in a binary request."""
 
 
 class DataIn(RequestModel):

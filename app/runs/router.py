@@ -4,19 +4,36 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
+from starlette.convertors import Convertor, register_url_convertor
 
 from app.http.answers import check_room_for
-from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, problems, reads
+from app.http.described import JSON_BODY, NO_KEY, NO_ROOM, NO_STORE, body_problems, problems, reads
 from app.http.events import LastEvent, described
 from app.http.gate import look_up, process
 from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
 from app.http.security import Owner
+from app.networks.archived import NPZ
 from app.runs import service
 from app.runs.request import AggregationRequest, RunRequest
 from app.runs.schemas import AggregationList, PeriodOut, RunList, RunNow
 from app.wire.parameters import EMPTY_PAGE, KNOWN_PARAMETERS, LOCATION, STRANGE, IdempotencyKey, PageAsked
 
 __all__ = ["router"]
+
+
+class _RunConvertor(Convertor[str]):
+    """Matches only ids of runs: otherwise GET /v1/runs/binary would look for a run called "binary"."""
+
+    regex = "run_[0-9a-f]{32}"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("run", _RunConvertor())
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"], dependencies=KNOWN_PARAMETERS)
 
@@ -25,6 +42,8 @@ Number = Annotated[int, Path(ge=0, lt=2**31, description="k; 0 is the first peri
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many on a page.")]
 After = Annotated[int, Query(ge=-1, lt=2**31, description="`next` of the page before.")]
 
+_BYTES = {"type": "string", "format": "binary"}
+_ARCHIVE_BODY = body_problems("the body is not an archive of plain arrays", NPZ)
 _NO_RUN = NotFoundError("you have no run of this id")
 _ONE_RUN = problems(NO_KEY, _NO_RUN, STRANGE, NO_STORE)
 _USED_KEY = ConflictError("this Idempotency-Key was used with another body")
@@ -47,6 +66,20 @@ async def create_run(request: Request, owner: Owner, key: IdempotencyKey = "") -
     return await process(request, owner, service.create_run, key, first=check_room_for)
 
 
+@router.post(
+    "/binary",
+    status_code=201,
+    operation_id="createBinaryRun",
+    summary="The same for a large network, as an .npz archive",
+    response_model=PeriodOut,
+    responses={201: {"headers": LOCATION}, **problems(*_ARCHIVE_BODY, _USED_KEY, _TOO_MANY, NO_ROOM)},
+    openapi_extra={"requestBody": {"required": True, "content": {NPZ: {"schema": _BYTES}}}},
+)
+async def create_binary_run(request: Request, owner: Owner, key: IdempotencyKey = "") -> Response:
+    """Plain arrays as for POST /v1/plans/binary, answered in JSON; `parameters` takes `ids`, and what a run takes."""
+    return await process(request, owner, service.create_binary_run, key, content_type=NPZ, first=check_room_for)
+
+
 @router.get(
     "",
     operation_id="listRuns",
@@ -60,7 +93,7 @@ async def list_runs(request: Request, owner: Owner, page: PageAsked) -> RunList:
 
 
 @router.get(
-    "/{run_id}",
+    "/{run_id:run}",
     operation_id="getRun",
     summary="Where a run stands",
     response_model_exclude_none=True,
@@ -72,7 +105,7 @@ async def get_run(request: Request, owner: Owner, run_id: RunId) -> RunNow:
 
 
 @router.delete(
-    "/{run_id}",
+    "/{run_id:run}",
     status_code=204,
     operation_id="deleteRun",
     summary="Forget a run",

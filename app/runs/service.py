@@ -11,17 +11,19 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
+import numpy as np
 from starlette.responses import Response
 
 from app.http.answers import digest_of, encoded, find_made, new_id, page, replayed, same_body
 from app.http.events import MOST_EVENTS, Event, check_followers, stream
 from app.http.gate import JSON, Service, Unwritten
-from app.http.problems import ConflictError, InvalidRequestError, NotFoundError
+from app.http.problems import ConflictError, InvalidRequestError, MalformedError, NotFoundError
 from app.http.unread import stored_answer
 from app.networks.loading import named_network, network_gone
 from app.plans.accounting import counted
 from app.plans.answer import asked_for
 from app.plans.planning import make_plan
+from app.runs.asked import is_archive, read_asked
 from app.runs.carried import Carried
 from app.runs.changes import changed
 from app.runs.conditions import Kept, conditions_of, packed, parameters_of, settled
@@ -29,7 +31,7 @@ from app.runs.healing import next_set, plan_next, within_groups, without_lost
 from app.runs.history import run_fleet, run_query, with_report
 from app.runs.policy import Policy
 from app.runs.reports import reported
-from app.runs.request import AggregationRequest, RunRequest
+from app.runs.request import AggregationRequest
 from app.runs.schemas import AggregationList, AggregationOut, PeriodOut, RunList, RunNow, RunOut
 from app.runs.schemas import digest as digest_for_lists
 from app.runs.store import PeriodRecord, RunPlace, RunRecord, RunStore
@@ -37,10 +39,12 @@ from app.store.about import KeyTakenError, Made
 from app.store.database import GoneError
 from app.store.paging import Page
 from app.wire.arrays import read_model, read_plainly
+from app.wire.budget import charge
 from solver import start
 
 __all__ = [
     "aggregate",
+    "create_binary_run",
     "create_run",
     "delete_run",
     "find_run",
@@ -55,13 +59,26 @@ __all__ = [
 
 def create_run(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
     """Plan the first period and keep the run; its idempotency key makes it once."""
+    if is_archive(body):
+        raise MalformedError("the body is not valid JSON; POST /v1/runs/binary takes archives")
+    return _create(service, owner, key, body)
+
+
+def create_binary_run(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
+    """The same for the network of an archive."""
+    if not is_archive(body):
+        raise MalformedError("the body is not a zip archive")
+    return _create(service, owner, key, body)
+
+
+def _create(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
     begin = perf_counter()
-    request = read_model(RunRequest, body)
-    digest = digest_of("run", body)
+    asked = read_asked(body)
+    request, digest = asked.parameters, digest_of("run", body)
     if made := same_body(find_made(service, owner, key), digest):
         return _made_before(service, made)
-    query = request.to_domain(service.settings, partial(named_network, service, owner))
-    policy = Policy.of(request, query)
+    query = asked.to_domain(service.settings, partial(named_network, service, owner))
+    policy = Policy.of(request, query, asked.fleet)
     result = make_plan(query, steps=query.aggregation_period)
     if (repaired := within_groups(query, result, policy)) is not None:
         result = make_plan(repaired, steps=query.aggregation_period)
@@ -117,8 +134,11 @@ def aggregate(service: Service, owner: str, run_id: str, body: bytes) -> Respons
     begin = perf_counter()
     store = RunStore(service.store)
     run = find_run(service, owner, run_id)
-    request = read_plainly(AggregationRequest, body)
-    canonical = request.model_dump_json(exclude_unset=True, by_alias=True).encode()
+    request = read_model(AggregationRequest, body)
+    charge(2 * len(body), "the text of a report")
+    # Long columns are arrays, which pydantic leaves to `fallback`.
+    as_text = request.model_dump_json(exclude_unset=True, by_alias=True, warnings=False, fallback=np.ndarray.tolist)
+    canonical = as_text.encode()
     digest = hashlib.sha256(canonical).hexdigest()
     k = request.aggregation
     place = store.place(run_id, k)
@@ -180,9 +200,9 @@ def _conditions(service: Service, run: RunRecord, kept: bytes | None) -> Kept:
     asked = RunStore(service.store).requests(run.id)
     if asked is None:
         raise _not_found()
-    original = read_model(RunRequest, asked[0])
+    original = read_asked(asked[0])
     told = [read_plainly(AggregationRequest, text) for text in asked[1]]
-    return Kept(run_query(service, run, original, told), parameters_of(original), Policy())
+    return Kept(run_query(service, run, original, told), parameters_of(original.parameters), Policy())
 
 
 def get_run(service: Service, owner: str, run_id: str) -> RunNow:

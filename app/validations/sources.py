@@ -16,7 +16,7 @@ from app.http.problems import InfeasibleError, InvalidRequestError
 from app.networks.loading import named_network
 from app.plans.kept import kept_plan
 from app.plans.request import scheduled
-from app.runs.history import planned_so_far
+from app.runs.history import NOT_REPLAYED, planned_so_far
 from app.validations.request import (
     FleetSource,
     GeneratorSource,
@@ -131,7 +131,7 @@ def _of_run(service: Service, owner: str, source: RunSource) -> Material:
     for answer in answers:
         if answer["sampled"] != answers[0]["sampled"]:
             what = f"devices of this run were replaced at aggregation {answer['aggregation']}"
-            raise InvalidRequestError.at("/source/id", f"{what}; it cannot be validated")
+            raise InvalidRequestError.at("/source/id", f"{what}; {NOT_REPLAYED}")
     plan = _script(answers)
     return Material(query.schedule, query.sample_size, len(answers), query.aggregation_period, plan, query.ids)
 

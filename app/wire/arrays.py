@@ -5,7 +5,7 @@ number out of range) is left to pydantic, which accepts it or says what is wrong
 Memory is charged before anything is parsed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -42,6 +42,13 @@ _DEVICES = {**dict.fromkeys(DEVICE_COLUMNS, "numbers"), "label_counts": "matrix"
 _TOPOLOGIES: Mapping[object, Mapping[str, str]] = {
     "links": {"source": "integers", "target": "integers", "similarity": "numbers", "transmit_cost": "numbers"},
     "matrix": dict.fromkeys(("adjacency", "similarity", "transmit_cost"), "matrix"),
+}
+
+_CONDITIONS = ("devices", "topology")
+# Reports of aggregations.
+_REPORTED: Mapping[str, Mapping[str, str]] = {
+    "data": {"device": "integers", "datapoints": "numbers"},
+    "delivered": {"source": "integers", "target": "integers", "datapoints": "numbers"},
 }
 
 
@@ -100,15 +107,12 @@ def _content(body: bytes, n_values: int) -> dict[str, Any]:
         root = _items(simdjson.Parser().parse(body))
         if "fleet" in root:
             return _with_fleet(root, n_values)
-        network = _items(root.pop("network"))
-        devices, topology = _items(network.pop("devices")), _items(network.pop("topology"))
-        columns = _TOPOLOGIES[topology["kind"]]
-        devices = {name: _array(value, _DEVICES.get(name)) for name, value in devices.items()}
-        topology = {name: _array(value, columns.get(name)) for name, value in topology.items()}
-        n_numbers = sum(a.size for a in (*devices.values(), *topology.values()) if isinstance(a, np.ndarray))
+        root |= _with_arrays(root)
+        n_numbers = _numbers(root)
+        if not n_numbers:
+            raise _OddError
         charge(columns_and_objects(n_numbers, n_values - n_numbers), f"JSON of {n_values} values")
-        network |= {"devices": devices, "topology": topology}
-        content: dict[str, Any] = _plain({**root, "network": network})
+        content: dict[str, Any] = _plain(root)
         # Reading a list as an array accepts nested lists too: a bracket too many means that pydantic must decide.
         odd = body.count(b"[") != _brackets(content)
     except (KeyError, ValueError, TypeError, RuntimeError):  # the last also of too deep a recursion
@@ -116,6 +120,41 @@ def _content(body: bytes, n_values: int) -> dict[str, Any]:
     if odd:
         raise _OddError
     return content
+
+
+def _with_arrays(root: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a body that may be long, with arrays for their columns: a network, changes of it, reports."""
+    made: dict[str, Any] = {}
+    if "network" in root:
+        network = _items(root["network"])
+        made["network"] = network | _columns(network, ("devices", "topology"))
+    if "schedule" in root:
+        if not isinstance(root["schedule"], simdjson.Array):
+            raise _OddError
+        changes = map(_items, root["schedule"])
+        made["schedule"] = [one | _columns(one, [name for name in _CONDITIONS if name in one]) for one in changes]
+    for name in _REPORTED.keys() & root.keys():
+        made[name] = {field: _array(value, _REPORTED[name].get(field)) for field, value in _items(root[name]).items()}
+    return made
+
+
+def _columns(fields: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The devices and the topology of a network, or those of them that change."""
+    made = {}
+    for name in names:
+        table = _items(fields[name])
+        kinds = _DEVICES if name == "devices" else _TOPOLOGIES[table["kind"]]
+        made[name] = {field: _array(value, kinds.get(field)) for field, value in table.items()}
+    return made
+
+
+def _numbers(value: Any) -> int:
+    """The numbers that are in arrays."""
+    if isinstance(value, np.ndarray):
+        return value.size
+    if isinstance(value, dict):
+        return sum(map(_numbers, value.values()))
+    return sum(map(_numbers, value)) if isinstance(value, list) else 0
 
 
 def _with_fleet(root: dict[str, Any], n_values: int) -> dict[str, Any]:
@@ -189,7 +228,7 @@ def _plain(value: Any) -> Any:
         value = _items(value)
     if isinstance(value, dict):
         return {name: _plain(field) for name, field in value.items()}
-    if isinstance(value, simdjson.Array):
+    if isinstance(value, simdjson.Array | list):
         return [_plain(item) for item in value]
     return value
 

@@ -12,7 +12,7 @@ from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
 
 from app.commands.openapi import Version, rendered
-from app.openapi.examples import ARCHIVE_SAMPLE, REQUESTS, RESPONSES, RUN_ID
+from app.openapi.examples import ARCHIVE_SAMPLE, REQUESTS, RESPONSES, RUN_ARCHIVE_SAMPLE, RUN_ID
 from app.openapi.names import PREFIX, inline_choices, name_plainly
 from app.openapi.network_examples import NETWORK_ARCHIVE_SAMPLE
 from app.openapi.v30 import as_openapi_30
@@ -208,3 +208,5 @@ def test_the_sample_for_archives_runs(server: Server, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out.startswith("[0] [")
     exec(NETWORK_ARCHIVE_SAMPLE, {"url": server.url})
     assert capsys.readouterr().out.startswith("/v1/networks/net_")
+    exec(RUN_ARCHIVE_SAMPLE, {"url": server.url})
+    assert capsys.readouterr().out.startswith("/v1/runs/run_")

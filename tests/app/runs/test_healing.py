@@ -8,6 +8,7 @@ import httpx
 import numpy as np
 import pytest
 
+from app.runs.history import NOT_REPLAYED
 from benchmarks.reported_run import BrokenAnswerError
 from tests.support.reported import Run
 from tests.support.requests import random_request
@@ -144,7 +145,7 @@ def test_own_data_that_changed_counts_from_then_on(client: httpx.Client) -> None
         assert run.send(data=wrong).json()["errors"][0]["pointer"] == place
     source = {"kind": "run", "id": run.place.rsplit("/", 1)[1]}
     refused = client.post("/v1/validations", json={"source": source, "schemes": ["plan"]})
-    assert refused.json()["errors"][0]["detail"] == "aggregation 1 changed the network; it cannot be validated"
+    assert refused.json()["errors"][0]["detail"] == f"aggregation 1 changed the network; {NOT_REPLAYED}"
 
 
 def test_a_few_links_change_and_a_lost_device_is_replaced_at_once(client: httpx.Client) -> None:
@@ -265,7 +266,7 @@ def test_a_validation_of_a_run_with_replaced_devices_is_refused(client: httpx.Cl
     assert refused.json()["errors"] == [
         {
             "pointer": "/source/id",
-            "detail": "devices of this run were replaced at aggregation 1; it cannot be validated",
+            "detail": f"devices of this run were replaced at aggregation 1; {NOT_REPLAYED}",
         }
     ]
 

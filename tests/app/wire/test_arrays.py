@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.http.problems import ServiceError
 from app.plans.request import PlanRequest
+from app.runs.request import AggregationRequest
 from app.wire.arrays import read_model
+from app.wire.network import LinkTopology
 from app.wire.pointers import refusal
 from tests.support.requests import dense, random_request
 
@@ -36,10 +38,10 @@ def _lists(value: Any) -> Any:
     return [_lists(item) for item in value] if isinstance(value, list) else value
 
 
-def assert_read_alike(body: bytes) -> None:
-    plain = outcome(lambda: PlanRequest.model_validate_json(body))
+def assert_read_alike(body: bytes, model: type[BaseModel] = PlanRequest) -> None:
+    plain = outcome(lambda: model.model_validate_json(body))
     # By text: 1 and 1.0 and True are equal to Python, and -0.0 and 0.0.
-    assert repr(outcome(lambda: read_model(PlanRequest, body))) == repr(plain)
+    assert repr(outcome(lambda: read_model(model, body))) == repr(plain)
 
 
 REQUEST = random_request(1, 8)
@@ -61,6 +63,29 @@ def test_networks_arrive_as_arrays_with_the_same_numbers(request_: dict[str, Any
         assert isinstance(getattr(network.devices, name), np.ndarray)
     assert isinstance(network.topology.similarity, np.ndarray)
     assert_read_alike(body)
+
+
+def test_reports_and_schedules_arrive_as_arrays_with_the_same_numbers() -> None:
+    report: dict[str, Any] = {
+        "aggregation": 1,
+        "gradient_norm": 0.5,
+        "data": {"device": [0, 1], "datapoints": [1, 2.5]},
+        "delivered": {"source_ids": ["a"], "target": [3], "datapoints": [7]},
+        "schedule": [*REQUEST["schedule"], {"step": 4, "patch": {"devices": [{"index": 0, "transmit_budget": 3}]}}],
+        "devices": [{"id": "a", "data": 3.0}],
+    }
+    found = read_model(AggregationRequest, json.dumps(report).encode())
+    first = found.schedule[0]
+    assert found.data is not None
+    assert first.devices is not None
+    assert isinstance(first.topology, LinkTopology)
+    for column in (found.data.device, found.data.datapoints, first.devices.transmit_budget, first.topology.source):
+        assert isinstance(column, np.ndarray)
+    announced = read_model(PlanRequest, BODY.encode()).schedule[0].topology
+    assert isinstance(announced, LinkTopology)
+    assert isinstance(announced.source, np.ndarray)
+    for wrong in ({}, {"data": {"device": [0.5], "datapoints": [1]}}, {"schedule": 3}, {"data": [1]}, {"lost": [1]}):
+        assert_read_alike(json.dumps(report | wrong).encode(), AggregationRequest)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**70), 2**70), max_size=4))
