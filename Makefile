@@ -142,6 +142,7 @@ experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and th
 	$(EXPERIMENT) accuracy $(NETWORKS) --draws 1 --budget tight -o docs/results/accuracy-tight
 	$(EXPERIMENT) resources $(NETWORKS) --draws 1 --budget tight -o docs/results/resources-tight
 	$(EXPERIMENT) churn --seeds 100:112 -j 2 -o docs/results/churn-loose
+	$(EXPERIMENT) churn --seeds 100:112 -j 2 --budget tight -o docs/results/churn-tight
 	$(BIN)/python -m fedl_sim.reproduce.document docs/churn.md docs/reproduction.md
 
 clean: ## Remove what the other targets made
