@@ -46,10 +46,18 @@ def test_a_new_thing_says_its_id_and_where_it_is(client: httpx.Client, kind: str
     assert place == f"/v1/{kind}/{answer.json()['id']}"
     shown = client.get(place).json()
     assert shown["id"] == answer.json()["id"]
-    assert shown["created_at"]
+    assert shown["updated_at"] >= shown["created_at"]
     document = client.get("/openapi.json").json()
     told = document["paths"][f"/v1/{kind}"]["post"]["responses"][str(STATUS[kind])]
     assert "Location" in told["headers"]
+
+
+def test_an_id_that_nothing_can_have_is_not_found(client: httpx.Client, kind: str) -> None:
+    for call in (client.get, client.delete):
+        answer = call(f"/v1/{kind}/nonsense")
+        assert answer.status_code == 404
+        assert answer.json()["title"] == "There is nothing here"
+        assert answer.json()["detail"] == "nothing can have this path"
 
 
 def test_a_plan_that_is_not_kept_has_no_id(client: httpx.Client) -> None:
