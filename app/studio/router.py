@@ -16,7 +16,13 @@ __all__ = ["router"]
 router = APIRouter(include_in_schema=False)
 
 _FOLDER = Path(__file__).parent / "static"
-_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
 _PRELOADS = "<!-- modulepreload -->"
 # These run in threads of their own, and load their modules there.
 _NOT_PRELOADED = ("ui/theme.js", "draw/layer.worker.js", "draw/layout.worker.js", "draw/force.js", "draw/quadtree.js")

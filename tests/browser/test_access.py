@@ -78,7 +78,7 @@ def test_everything_can_be_done_by_keyboard(visit: Visit) -> None:
     page.locator("#map").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    device = page.locator("#inspector-body").get_by_label("Device")
+    device = page.locator("#inspector-body").get_by_label("Device", exact=True)
     expect(device).to_have_value(re.compile(r"\d+"))
     expect(page.locator("#announcer")).to_contain_text(re.compile(r"Device \d+: "))
     page.keyboard.press("+")
@@ -110,7 +110,7 @@ def test_a_tablet_shows_all_of_it(
         box = visit.page.locator("#map").bounding_box()
         assert box is not None
         visit.page.touchscreen.tap(box["x"] + 5, box["y"] + 5)
-        expect(visit.page.locator("#inspector-body").get_by_label("Device")).to_have_value("")
+        expect(visit.page.locator("#inspector-body").get_by_label("Device", exact=True)).to_have_value("")
 
 
 def test_a_service_that_asks_for_a_key_gets_it(browser: Browser, tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def test_a_copied_link_reproduces_the_view(visit: Visit) -> None:
     visit.page.locator("#panel-plan").get_by_label("Steps T").fill("6")
     visit.plan()
     visit.slide(4)
-    visit.page.locator("#inspector-body").get_by_label("Device").fill("7")
-    visit.page.locator("#inspector-body").get_by_label("Device").press("Enter")
+    visit.page.locator("#inspector-body").get_by_label("Device", exact=True).fill("7")
+    visit.page.locator("#inspector-body").get_by_label("Device", exact=True).press("Enter")
     visit.button("Copy link").click()
     link: str = visit.page.evaluate("navigator.clipboard.readText()")
     before = visit.state("[state.plan.objective, state.settings]")
@@ -72,7 +72,7 @@ def test_a_copied_link_reproduces_the_view(visit: Visit) -> None:
     visit.page.goto(link)
     expect(visit.page.locator("#time-label")).to_have_text(label)
     assert visit.state("[state.plan.objective, state.settings]") == before
-    expect(visit.page.locator("#inspector-body").get_by_label("Device")).to_have_value("7")
+    expect(visit.page.locator("#inspector-body").get_by_label("Device", exact=True)).to_have_value("7")
 
 
 def test_nonsense_in_a_link_is_taken_as_nothing(visit: Visit) -> None:

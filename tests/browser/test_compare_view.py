@@ -44,3 +44,13 @@ def test_a_link_to_a_comparison_makes_it(visit: Visit) -> None:
     for name in ("heuristic", "greedy:coverage", "random"):
         expect(visit.page.get_by_role("button", name=f"Show the plan of {name}")).to_be_visible()
         expect(visit.page.get_by_label(name, exact=True)).to_be_checked()
+
+
+def test_plans_that_are_alike_share_the_star_or_have_none(visit: Visit) -> None:
+    # All devices are sampled, so all plans are the same but for floating point.
+    visit.open("view=compare&n=6&degree=3&size=6&stragglers=0&compare=greedy,heuristic,random")
+    expect(visit.page.get_by_role("button", name="Show the plan of random")).to_be_visible()
+    expect(visit.page.get_by_text("★")).to_have_count(0)
+    script = """(values) => import('/studio/core/ties.js').then(({ bestOf, ties }) =>
+        values.map((one) => ties(one, bestOf(values, 'low'))))"""
+    assert visit.page.evaluate(script, [0.3, 0.1 + 0.2, 0.4]) == [True, True, False]

@@ -15,6 +15,8 @@ def test_a_run_is_stepped_through_and_its_link_shows_it_again(visit: Visit, stud
     expect(visit.page.locator("#time-label")).to_contain_text("t = 4 of 4")
     for k, norm in ((1, "0.7"), (2, "0.4")):
         box = visit.page.get_by_label(f"Gradient norm observed at aggregation {k}")
+        # What was not measured is not filled in.
+        expect(box).to_have_value("")
         box.fill(norm)
         if k == 1:
             visit.button("Plan the next period").click()
@@ -55,6 +57,7 @@ def test_a_run_loses_a_device_and_goes_on(visit: Visit) -> None:
     expect(visit.page.locator("#time-label")).to_contain_text("t = 4 of 4")
     lost = visit.state("state.loop.periods[0].sampled[0]")
     visit.page.get_by_label("Devices lost since").fill(str(lost))
+    visit.page.get_by_label("Gradient norm observed at aggregation 1").fill("0.9")
     visit.button("Plan the next period").click()
     expect(visit.page.locator("#time-label")).to_contain_text("of 8")
     (one,) = visit.state("state.loop.periods[1].replaced")
@@ -68,3 +71,21 @@ def test_a_run_loses_a_device_and_goes_on(visit: Visit) -> None:
     assert visit.state(f"state.loop.story.frames.map((f) => f.members.has({lost}))") == [True] * 5 + [False] * 4
     link = visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
     assert f"x{lost}" in link
+
+
+def test_a_run_shows_its_own_size_whatever_the_next_one_gets(visit: Visit) -> None:
+    visit.open("view=loop&n=40&horizon=12&period=4&size=4")
+    visit.button("Start the run").click()
+    facts = visit.page.locator("#panel-loop .facts")
+    expect(facts).to_contain_text("S = 4")
+    visit.page.get_by_text("Settings of the next run").click()
+    size = visit.page.locator("#panel-loop").get_by_label("Devices to sample S")
+    size.fill("9")
+    size.press("Tab")
+    expect(facts).to_contain_text("S = 4")
+    expect(facts).to_contain_text("T = 12, an aggregation every 4")
+    # What is typed stays there while the page is told of something else.
+    box = visit.page.get_by_label("Gradient norm observed at aggregation 1")
+    box.fill("0.8")
+    visit.page.evaluate("import('/studio/ui/store.js').then(({ update }) => update({ jobs: [] }))")
+    expect(box).to_have_value("0.8")

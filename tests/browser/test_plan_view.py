@@ -117,8 +117,8 @@ def test_a_device_passed_over_is_compared_round_by_round(visit: Visit) -> None:
     trace = visit.state("state.plan.trace")
     never = next(device for device in trace[-1]["gains"]["device"] if device != trace[-1]["device"])
     panel = visit.page.locator("#inspector-body")
-    panel.get_by_label("Device").fill(str(never))
-    panel.get_by_label("Device").press("Enter")
+    panel.get_by_label("Device", exact=True).fill(str(never))
+    panel.get_by_label("Device", exact=True).press("Enter")
     rounds = panel.locator(".trace li")
     expect(rounds).to_have_count(len(trace))
     for number, pick in enumerate(trace):
@@ -142,22 +142,22 @@ def test_a_device_clicked_says_its_numbers_and_why(visit: Visit, shots: Path) ->
     expect(visit.page.locator("#tip")).to_contain_text(f"Device {device}:")
     expect(visit.page.locator("#tip")).to_contain_text("sampled as number 2")
     visit.page.mouse.click(box["x"] + px, box["y"] + py)
-    expect(panel.get_by_label("Device")).to_have_value(str(device))
+    expect(panel.get_by_label("Device", exact=True)).to_have_value(str(device))
     expect(panel).to_contain_text("Picked as number 2 by gcn_branch, with score")
     expect(panel.locator(".trace")).to_contain_text(f"of device {plan['sampled'][0]}")
     expect(panel.get_by_role("meter", name="receive budget")).to_be_visible()
     visit.page.screenshot(path=shots / "device.png")
     passed = next(c for pick in plan["trace"] for c in pick["candidates"] if c not in plan["sampled"])
-    panel.get_by_label("Device").fill(str(passed))
-    panel.get_by_label("Device").press("Enter")
+    panel.get_by_label("Device", exact=True).fill(str(passed))
+    panel.get_by_label("Device", exact=True).press("Enter")
     expect(panel).to_contain_text("It could be sampled; gcn_branch chose others")
     expect(panel.locator(".trace")).to_contain_text("It was scored")
     straggler = visit.state(
         """[...state.network.devices.data].findIndex((d, i) =>
         d * state.network.devices.processing_cost[i] > state.network.devices.processing_capacity[i])"""
     )
-    panel.get_by_label("Device").fill(str(straggler))
-    panel.get_by_label("Device").press("Enter")
+    panel.get_by_label("Device", exact=True).fill(str(straggler))
+    panel.get_by_label("Device", exact=True).press("Enter")
     expect(panel).to_contain_text("It cannot be sampled. It cannot process what it holds")
 
 

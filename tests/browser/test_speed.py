@@ -27,7 +27,7 @@ def test_the_first_view_comes_quickly(browser: Browser, studio_server: Server, s
     seconds = []
     for _ in range(TRIES):
         with Visit.to(browser, studio_server.url) as visit:
-            visit.open()
+            visit.open("")
             seconds.append(visit.page.evaluate("performance.getEntriesByName('first-view')[0].startTime") / 1000)
         if min(seconds) < 1:  # what it takes where nothing else runs
             break
@@ -79,17 +79,16 @@ def test_800_devices_stay_interactive_while_the_slider_is_dragged(visit: Visit, 
     assert min(worst) < 100
 
 
-def test_2000_devices_settle_and_are_drawn(visit: Visit, shots: Path) -> None:
-    visit.open("n=2000&topology=scale-free&degree=6")
-    expect(visit.page.locator("#panel-network .facts").first).to_contain_text("2,000")
-    visit.page.evaluate(FRAMES)
-    box = visit.page.locator("#map").bounding_box()
-    assert box is not None
-    visit.page.mouse.move(box["x"] + 300, box["y"] + 300)
-    visit.page.mouse.down()
-    for i in range(30):
-        visit.page.mouse.move(box["x"] + 300 + 4 * i, box["y"] + 300 + 2 * i)
-    visit.page.mouse.up()
-    frames = visit.page.evaluate("window.stopFrames()")
-    note(shots, frames_at_2000=len(frames), longest_frame_ms_at_2000=max(frames))
+def test_2000_devices_stay_interactive_while_the_slider_is_dragged(visit: Visit, shots: Path) -> None:
+    visit.open("view=plan&n=2000&topology=scale-free&degree=6&size=20&planned=1")
+    expect(visit.page.locator("#timebar")).to_be_visible()
+    worst = []
+    for _ in range(TRIES):
+        frames = drag(visit, 2.0)
+        assert len(frames) > 10
+        worst.append(max(frames))
+        if worst[-1] < 100:
+            break
+    note(shots, frames_at_2000=len(frames), longest_frame_ms_at_2000=min(worst), tries_at_2000=len(worst))
     visit.page.screenshot(path=shots / "n2000.png")
+    assert min(worst) < 100

@@ -44,6 +44,13 @@ def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_se
     with visit.page.expect_download() as download:
         figure.get_by_role("button", name="PNG").click()
     picture = download.value.path().read_bytes()
+    # A table that was opened stays open when news arrives.
+    figure.get_by_text("Numbers").click()
+    expect(figure.get_by_role("table")).to_be_visible()
+    visit.page.evaluate(
+        "import('/studio/ui/store.js').then(({ state, update }) => update({ job: { ...state.job, news: true } }))"
+    )
+    expect(figure.get_by_role("table")).to_be_visible()
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 5000
     # The norms it measured drive the closed loop.
@@ -57,6 +64,16 @@ def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_se
     visit.page.goto("about:blank")
     visit.page.goto(f"{studio_server.url}/#view=validate&job={job['id']}")
     expect(visit.page.locator("#job-state")).to_have_text("succeeded")
+    # A second one is laid over it.
+    choose(visit, "random")
+    with visit.page.expect_response(lambda answer: answer.request.method == "POST") as second:
+        visit.button("Start").click()
+    shown = visit.page.locator(f"#job-state[data-job={second.value.json()['id']}]")
+    expect(shown).to_have_text("succeeded", timeout=LONG)
+    lines = visit.page.get_by_role("img", name="Accuracy after each aggregation by scheme").locator("polyline")
+    expect(lines).to_have_count(1)
+    visit.page.locator(f".past button[data-job={job['id']}]").click()
+    expect(lines).to_have_count(4)
 
 
 def test_the_plan_shown_is_validated_and_cancelled(visit: Visit) -> None:
@@ -94,3 +111,25 @@ def test_what_cannot_be_trained_is_said(visit: Visit) -> None:
     visit.open("view=validate&n=12&stragglers=100&size=2")
     visit.button("Start").click()
     expect(visit.page.get_by_role("alert")).to_contain_text(re.compile("sampled|process"), timeout=LONG)
+
+
+def test_a_scheme_is_called_not_reached_only_at_its_end(visit: Visit) -> None:
+    visit.open("view=validate&n=12")
+
+    def said(state: str, **scheme: object) -> str | None:
+        one = {"runs": 0, "runs_planned": 2, "reached": 0, "accuracy": {"mean": []}} | scheme
+        script = """([job, one]) => import('/studio/core/experiments.js').then(({ standing }) =>
+            standing(job, one, 'aggregations_to_target') ?? null)"""
+        text: str | None = visit.page.evaluate(script, [{"state": state, "aggregations": 6}, one])
+        return text
+
+    curve = {"mean": [0.1, 0.2, 0.3]}
+    assert said("running") == "not begun"
+    assert said("running", accuracy=curve) == "running, 2 of 6 aggregations"
+    assert said("running", accuracy=curve, runs=1) == "not reached so far, 1 of 2 runs"
+    assert said("running", accuracy=curve, runs=1, aggregations_to_target=4) == "4 so far, 1 of 2 runs"
+    assert said("cancelled", accuracy=curve, runs=1) == "not reached, stopped after 1 of 2 runs"
+    assert said("cancelled") == "not begun, stopped"
+    assert said("succeeded", accuracy=curve, runs=2) == "not reached"
+    assert said("succeeded", accuracy=curve, runs=2, reached=0.5) == "reached by 1 of 2 runs"
+    assert said("succeeded", accuracy=curve, runs=2, aggregations_to_target=3) is None

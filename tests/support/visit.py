@@ -59,8 +59,8 @@ class Visit:
         finally:
             opened.close()
 
-    def open(self, fragment: str = "") -> "Visit":
-        """Go to the page and wait until its network is drawn."""
+    def open(self, fragment: str = "view=network") -> "Visit":
+        """Go to the page and wait until its network is drawn; an empty fragment is a first visit."""
         self.page.goto(f"{self.url}/{fragment and '#' + fragment}")
         self.wait_until_drawn()
         return self

@@ -1,12 +1,13 @@
 // Puts the page together and starts it.
-import { MADE_BY, loadSamplers, makeNetwork, makePlan } from "./actions.js";
-import { fromHash } from "./core/settings.js";
+import { loadSamplers, makeNetwork, makePlan, play } from "./actions.js";
+import { MADE_BY, PLANNED_BY, fromHash } from "./core/settings.js";
 import { setUpHeader } from "./ui/header.js";
 import { setUpInspector } from "./ui/inspector.js";
 import { setUpLegend } from "./ui/legend.js";
 import { setUpStage } from "./ui/stage.js";
 import { setUpTimebar } from "./ui/timebar.js";
 import { setUpTabs } from "./ui/tabs.js";
+import { setUpWelcome } from "./ui/welcome.js";
 import { state, update } from "./ui/store.js";
 
 setUpHeader();
@@ -15,12 +16,14 @@ setUpLegend();
 setUpTimebar();
 setUpInspector();
 setUpTabs();
+setUpWelcome();
 
 async function begin() {
   await makeNetwork();
   update({ settings: { ...state.settings } });
   await loadSamplers();
   if (state.settings.planned) await makePlan();
+  if (state.first) play();
 }
 
 /** A link was followed, or the way back taken: show what the address says. */
@@ -28,9 +31,11 @@ async function follow() {
   const before = state.settings;
   const settings = fromHash(location.hash);
   update({ settings });
-  if ([...MADE_BY, "given"].some((name) => before[name] !== settings[name])) await makeNetwork();
-  if (settings.planned) await makePlan();
-  else update({ plan: null, story: null, planError: null });
+  const differs = (names) => names.some((name) => before[name] !== settings[name]);
+  const remade = differs([...MADE_BY, "given", "kept"]);
+  if (remade) await makeNetwork();
+  if (!settings.planned) update({ plan: null, story: null, planError: null });
+  else if (remade || !state.plan || differs(PLANNED_BY)) await makePlan();
 }
 addEventListener("popstate", follow);
 

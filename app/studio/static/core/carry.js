@@ -7,7 +7,8 @@ const LIMIT = 30_000;
 
 /** The network as text for a link, or null when it would be too long. */
 export async function pack(network, schedule) {
-  const body = JSON.stringify({ network: toWire(network), ...(schedule.length ? { schedule } : {}) });
+  const places = network.positions && { x: Array.from(network.positions.x), y: Array.from(network.positions.y) };
+  const body = JSON.stringify({ network: toWire(network), ...(schedule.length ? { schedule } : {}), ...(places ? { places } : {}) });
   const stream = new Blob([body]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   if (bytes.length * 1.34 > LIMIT) return null;
@@ -20,5 +21,7 @@ export async function unpack(text) {
   const letters = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return fromRequest(JSON.parse(await new Response(stream).text()));
+  const { places, ...request } = JSON.parse(await new Response(stream).text());
+  const made = fromRequest(request);
+  return places ? { ...made, network: { ...made.network, positions: places } } : made;
 }

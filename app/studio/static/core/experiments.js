@@ -1,4 +1,5 @@
 // A validation's request, and its results as tables.
+import { figure } from "./format.js";
 import { toWire } from "./network.js";
 
 export const SCHEMES = [
@@ -12,6 +13,15 @@ export const SCHEMES = [
   ["heuristic", "Heuristic"],
   ["all", "FedL on all devices"],
 ];
+
+const SAMPLERS = ["ours", "random", "heuristic", "smart", "plan", "all"];
+
+/** A scheme's colour and dash, the same in every chart: the colour says who is sampled, a solid line that data is sent. */
+export function lookOf(scheme) {
+  const place = SAMPLERS.indexOf(scheme.replace("-offload", ""));
+  const sends = scheme.endsWith("-offload") || scheme === "plan";
+  return { colour: place < 0 ? SAMPLERS.length : place, dash: sends ? "" : "6 4" };
+}
 
 /** The request for what the form says; the source is the shown network, the shown plan or new networks. */
 export function validationRequest(form, { network, schedule, plan, settings }) {
@@ -44,6 +54,26 @@ export function validationRequest(form, { network, schedule, plan, settings }) {
 
 export const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 
+/** What to say of a scheme's number beside its bar: nothing if it is final, else where the scheme stands. */
+export function standing(job, scheme, key) {
+  const { runs, runs_planned: planned, accuracy } = scheme;
+  const ended = ENDED.has(job.state);
+  if (runs < planned) {
+    const stopped = ended ? `stopped after ${runs} of ${planned} runs` : "";
+    if (!accuracy.mean.length) return ended ? "not begun, stopped" : "not begun";
+    if (runs === 0) return stopped || `running, ${accuracy.mean.length - 1} of ${job.aggregations} aggregations`;
+    const so = scheme[key] === undefined ? reachedBy(scheme) : figure(scheme[key]);
+    return stopped ? `${so}, ${stopped}` : `${so} so far, ${runs} of ${planned} runs`;
+  }
+  return scheme[key] === undefined ? reachedBy(scheme) : undefined;
+}
+
+/** A target's number is a mean over runs, so it is told only if all of them reached it. */
+function reachedBy({ reached, runs }) {
+  const count = Math.round(reached * runs);
+  return count ? `reached by ${count} of ${runs} runs` : "not reached";
+}
+
 /** A row per aggregation, two columns per scheme: mean and deviation of a measure. */
 export function curveTable(job, measure) {
   const schemes = job.schemes.filter((one) => one[measure].mean.length);
@@ -61,6 +91,7 @@ export function curveSeries(job, measure) {
       const { mean, deviation } = one[measure];
       return {
         name: one.scheme,
+        look: lookOf(one.scheme),
         x: mean.map((_, k) => k),
         y: mean,
         low: mean.map((value, k) => value - deviation[k]),
@@ -79,11 +110,9 @@ export function schemeTable(job) {
       one.scheme,
       `${one.runs} of ${one.runs_planned}`,
       one.accuracy.mean.at(-1) ?? null,
-      one.aggregations_to_target ?? null,
-      one.datapoints_to_target ?? null,
-      one.moved,
-      one.useful,
-      one.cost,
+      one.aggregations_to_target ?? standing(job, one, "aggregations_to_target"),
+      one.datapoints_to_target ?? standing(job, one, "datapoints_to_target"),
+      ...["moved", "useful", "cost"].map((name) => (one.runs ? one[name] : null)),
       words[one.verdict.outcome],
     ]),
   ];

@@ -33,6 +33,11 @@ function numbers(values, pointer, Kind, length) {
   return column;
 }
 
+function names(values, pointer, length) {
+  if (!Array.isArray(values) || values.length !== length) throw new InputError(pointer, `must have ${length} entries`);
+  return values.map(String);
+}
+
 /** Check the columns' shapes and where links lead; what the numbers may be is the service's to judge. */
 export function makeNetwork(devices, links, pointer = "") {
   const n = numbers(devices.data, `${pointer}/devices/data`, Float64Array).length;
@@ -47,6 +52,7 @@ export function makeNetwork(devices, links, pointer = "") {
     );
   }
   if (devices.label_noise) made.devices.label_noise = devices.label_noise;
+  if (devices.id) made.ids = names(devices.id, `${pointer}/devices/id`, n);
   made.links = makeLinks(links, n, `${pointer}/topology`);
   return made;
 }
@@ -59,7 +65,19 @@ export function networkOfFleet(fleet, { network, device_ids: ids }) {
     made.devices.label_counts = fleet.devices.map(({ label_counts: counts }) => classes.map((name) => counts[name] ?? 0));
     if (fleet.label_noise) made.devices.label_noise = fleet.label_noise;
   }
-  return { ...made, ids };
+  const groups = fleet.devices.map(({ group }) => group ?? "");
+  return { ...made, ids, groups: groups.some(Boolean) ? groups : undefined, positions: positionsOf(fleet.devices) };
+}
+
+/** Where devices with coordinates are, north up, a degree as wide as it is at their latitude; undefined if one has none. */
+function positionsOf(devices) {
+  if (!devices.every(({ latitude, longitude }) => Number.isFinite(latitude) && Number.isFinite(longitude))) return undefined;
+  const middle = devices.reduce((sum, { latitude }) => sum + latitude, 0) / devices.length;
+  const width = Math.cos((middle * Math.PI) / 180);
+  return {
+    x: Float64Array.from(devices, ({ longitude }) => longitude * width),
+    y: Float64Array.from(devices, ({ latitude }) => -latitude),
+  };
 }
 
 /** Links from columns or from dense matrices. */
@@ -98,6 +116,22 @@ function fromMatrices(given, n, pointer) {
   return columns;
 }
 
+/** What a device is called: its owner's id, else its number. */
+export const nameOf = (network, device) => network.ids?.[device] ?? String(device);
+
+/** The device that a person names: by id, by number, or by the start or a part of an id; −1 if there is none. */
+export function findDevice(network, text) {
+  const wanted = text.trim().toLowerCase();
+  if (!wanted) return -1;
+  const ids = (network.ids ?? []).map((id) => id.toLowerCase());
+  for (const fits of [(id) => id === wanted, (id) => id.startsWith(wanted), (id) => id.includes(wanted)]) {
+    const found = ids.findIndex(fits);
+    if (found >= 0) return found;
+    if (/^\d+$/.test(wanted) && Number(wanted) < network.n) return Number(wanted);
+  }
+  return -1;
+}
+
 const wires = new WeakMap();
 
 /** The network as the API takes it; made once for each. */
@@ -106,6 +140,7 @@ export function toWire(network) {
     const devices = Object.fromEntries(DEVICE_COLUMNS.map((name) => [name, Array.from(network.devices[name])]));
     if (network.devices.label_counts) devices.label_counts = network.devices.label_counts;
     if (network.devices.label_noise) devices.label_noise = network.devices.label_noise;
+    if (network.ids) devices.id = network.ids;
     const columns = Object.fromEntries(LINK_COLUMNS.map((name) => [name, Array.from(network.links[name])]));
     wires.set(network, { devices, topology: { kind: "links", ...columns } });
   }

@@ -23,6 +23,8 @@ export const SETTINGS = {
   stragglers: whole(5, 0, 100),
   seed: whole(1, 0, 2147483647),
   given: words("", /^[\w-]*$/),
+  kept: words("", /^[0-9a-f]{0,16}$/),
+  file: words("", /^[^<>]{0,120}$/),
   sampler: words("", /^[\w:.+-]{0,64}$/),
   size: whole(5, 1, 1000),
   horizon: whole(10, 1, 1000),
@@ -36,12 +38,17 @@ export const SETTINGS = {
   planned: whole(0, 0, 1),
   step: whole(0, 0, 1000),
   device: whole(-1, -1, 4999),
-  colour: choice("capacity", ["capacity", "receive", "transmit"]),
+  colour: choice("coverage", ["coverage", "capacity", "receive", "transmit"]),
+  layout: choice("own", ["own", "force", "grouped"]),
   compare: words("", /^[\w:.+,-]*$/),
   run: words("", /^(run_[0-9a-f]{32})?$/),
   norms: words("", /^[\d.,ex+-]*$/),
   job: words("", /^[\w-]*$/),
 };
+
+/** What makes a generated network, and what makes a plan. */
+export const MADE_BY = ["topology", "n", "degree", "budgets", "sizes", "labels", "stragglers", "seed"];
+export const PLANNED_BY = ["sampler", "size", "horizon", "period", "solver", "transfer", "norm", "decay", "noise", "draw"];
 
 /** The settings when nothing is said. */
 export const defaults = () =>
@@ -57,9 +64,9 @@ export function fromHash(hash) {
   return settings;
 }
 
-/** The address of these settings: only what differs from the defaults. */
+/** The address of these settings: the view, and what differs from the defaults. An empty one is a first visit. */
 export function toHash(settings) {
-  const changed = Object.entries(SETTINGS).filter(([name, { fallback }]) => settings[name] !== fallback);
+  const changed = Object.entries(SETTINGS).filter(([name, { fallback }]) => name === "view" || settings[name] !== fallback);
   return new URLSearchParams(changed.map(([name]) => [name, String(settings[name])])).toString();
 }
 

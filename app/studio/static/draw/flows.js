@@ -1,6 +1,7 @@
 // What moves: flows along links, and the sampled devices, as the step has them.
+import { linksOf } from "../core/network.js";
 import { project } from "./camera.js";
-import { INKS } from "./palette.js";
+import { HUES, INKS } from "./palette.js";
 
 const WIDTHS = [1.2, 2.2, 3.6, 5.4];
 
@@ -53,43 +54,64 @@ function arrow(pen, [ax, ay], [bx, by], unit, kind) {
   pen.closePath();
 }
 
-/** Sampled devices: grown to what they hold, ringed, numbered in order of choice. */
-export function drawSampled(pen, { camera, places, theme, unit, radius, binding }, story, frame) {
+/** Sampled devices: grown to what they hold, ringed in the colour of what they cover. */
+export function drawSampled(pen, { camera, places, theme, unit, radius, cover }, story, frame) {
   const ink = INKS[theme];
-  pen.font = "600 12px system-ui, sans-serif";
-  pen.textAlign = "center";
-  pen.textBaseline = "middle";
-  story.sampled.forEach((device, place) => {
-    if (!frame.members.has(device)) return;
+  for (const device of frame.members) {
     const [x, y] = project(camera, places, device);
-    const size = Math.max(9, radius(frame.data[place]) * unit);
+    const size = sizeOf({ unit, radius }, story, frame, device);
     pen.beginPath();
     pen.arc(x, y, size, 0, 2 * Math.PI);
     pen.fillStyle = ink.sampled;
     pen.fill();
-    pen.lineWidth = 2.5;
-    pen.strokeStyle = ink.ring;
+    pen.lineWidth = cover ? 4.5 : 2.5;
+    pen.strokeStyle = cover ? HUES[theme][cover.hue[device]] : ink.ring;
     pen.stroke();
-    if (binding.has(device)) {
-      pen.beginPath();
-      pen.setLineDash([4, 3]);
-      pen.arc(x, y, size + 4, 0, 2 * Math.PI);
-      pen.lineWidth = 2;
-      pen.stroke();
-      pen.setLineDash([]);
-    }
-    pen.fillStyle = "#101318";
-    pen.fillText(String(place + 1), x, y + 0.5);
-  });
+  }
 }
 
-/** A device that is pointed at or chosen. */
-export function drawMark(pen, { camera, places, theme, unit, radius }, device, held, strong) {
+const sizeOf = ({ unit, radius }, story, frame, device) => Math.max(9, radius(frame.data[story.order.get(device)]) * unit);
+
+/** A dashed ring around every device with a budget that is used up, whether it trains or sends. */
+export function drawBinding(pen, look, story, frame) {
+  const { camera, places, theme, unit, radius, binding, network } = look;
+  pen.beginPath();
+  for (const device of binding) {
+    const [x, y] = project(camera, places, device);
+    const held = network.devices.data[device];
+    const size = frame.members.has(device) ? sizeOf(look, story, frame, device) + 6 : Math.max(3, radius(held) * unit) + 3;
+    pen.moveTo(x + size, y);
+    pen.arc(x, y, size, 0, 2 * Math.PI);
+  }
+  pen.setLineDash([4, 3]);
+  pen.lineWidth = 1.8;
+  pen.strokeStyle = INKS[theme].ring;
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+/** A device that is pointed at or chosen, with its links and neighbours. */
+export function drawMark(pen, { camera, places, theme, unit, radius, network }, device, held, strong) {
   const [x, y] = project(camera, places, device);
+  const { into, out } = linksOf(network);
+  const others = new Set([...into[device].map((j) => network.links.source[j]), ...out[device].map((j) => network.links.target[j])]);
+  pen.strokeStyle = INKS[theme].ring;
+  pen.globalAlpha = strong ? 0.75 : 0.5;
+  pen.lineWidth = strong ? 1.6 : 1.1;
+  pen.beginPath();
+  for (const other of others) {
+    const [ox, oy] = project(camera, places, other);
+    const size = Math.max(4, radius(network.devices.data[other]) * unit) + 2;
+    pen.moveTo(x, y);
+    pen.lineTo(ox, oy);
+    pen.moveTo(ox + size, oy);
+    pen.arc(ox, oy, size, 0, 2 * Math.PI);
+  }
+  pen.stroke();
+  pen.globalAlpha = 1;
   const size = Math.max(4, radius(held) * unit) + (strong ? 6 : 4);
   pen.beginPath();
   pen.arc(x, y, size, 0, 2 * Math.PI);
   pen.lineWidth = strong ? 3 : 1.5;
-  pen.strokeStyle = INKS[theme].ring;
   pen.stroke();
 }

@@ -1,5 +1,5 @@
 // Draws what stands still, links and devices, off the page's thread; the page only copies the picture.
-import { INKS, SHADES, shade } from "./palette.js";
+import { INKS, shade, tint } from "./palette.js";
 
 const CLASSES = 6; // of similarity
 let scene = null;
@@ -39,19 +39,53 @@ function drawLinks(pen, { camera, theme, dim }) {
 }
 
 function drawDevices(pen, { camera, theme, unit }) {
-  const { radius, colour } = scene;
-  for (let index = 0; index < SHADES; index += 1) {
+  const groups = new Map();
+  for (let i = 0; i < scene.radius.length; i += 1) {
+    const fill = fillOf(i, theme);
+    if (!groups.has(fill)) groups.set(fill, []);
+    groups.get(fill).push(i);
+  }
+  for (const [fill, devices] of groups) {
     pen.beginPath();
-    for (let i = 0; i < radius.length; i += 1) {
-      if (colour[i] !== index) continue;
-      const [x, y] = [camera.x + places.x[i] * camera.scale, camera.y + places.y[i] * camera.scale];
-      pen.moveTo(x + radius[i] * unit, y);
-      pen.arc(x, y, radius[i] * unit, 0, 2 * Math.PI);
-    }
-    pen.fillStyle = shade(index);
+    for (const i of devices) circle(pen, camera, i, unit);
+    pen.fillStyle = fill;
     pen.fill();
     pen.strokeStyle = INKS[theme].rim;
     pen.lineWidth = 1;
     pen.stroke();
   }
+  drawBlocked(pen, camera, theme, unit);
+}
+
+const STRENGTHS = 4; // of cover
+
+/** Who covers it, if that is shown, else its shade. */
+function fillOf(i, theme) {
+  const { cover, colour } = scene;
+  if (!cover) return shade(colour[i]);
+  if (cover.hue[i] < 0) return INKS[theme].grey;
+  return tint(theme, cover.hue[i], 0.4 + (0.6 * Math.round(cover.strength[i] * STRENGTHS)) / STRENGTHS);
+}
+
+function circle(pen, camera, i, unit) {
+  const [x, y] = [camera.x + places.x[i] * camera.scale, camera.y + places.y[i] * camera.scale];
+  pen.moveTo(x + scene.radius[i] * unit, y);
+  pen.arc(x, y, scene.radius[i] * unit, 0, 2 * Math.PI);
+}
+
+/** Devices that cannot be sampled are crossed. */
+function drawBlocked(pen, camera, theme, unit) {
+  pen.beginPath();
+  for (let i = 0; i < scene.radius.length; i += 1) {
+    if (!scene.blocked[i]) continue;
+    const [x, y] = [camera.x + places.x[i] * camera.scale, camera.y + places.y[i] * camera.scale];
+    const arm = Math.max(3.5, scene.radius[i] * unit * 0.9);
+    pen.moveTo(x - arm, y - arm);
+    pen.lineTo(x + arm, y + arm);
+    pen.moveTo(x - arm, y + arm);
+    pen.lineTo(x + arm, y - arm);
+  }
+  pen.strokeStyle = INKS[theme].ring;
+  pen.lineWidth = 1.6;
+  pen.stroke();
 }

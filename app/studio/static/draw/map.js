@@ -1,7 +1,9 @@
 // The network on a canvas. What stands still is drawn by a worker into a picture; what moves is drawn over it.
 import { bindingAt } from "../core/gauges.js";
 import { fit, moved, project, zoomed } from "./camera.js";
-import { drawFlows, drawMark, drawSampled } from "./flows.js";
+import { drawBinding, drawFlows, drawMark, drawSampled } from "./flows.js";
+import { groupedPlaces } from "./grouped.js";
+import { drawLabels } from "./labels.js";
 import { makeScene, radiusOf } from "./scene.js";
 
 const here = (name) => new URL(name, import.meta.url);
@@ -23,12 +25,15 @@ export class NetworkMap {
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
   }
 
-  /** Show a network; without positions a layout settles in the background. */
-  show(network, colour) {
-    const same = this.network === network;
-    this.network = network;
+  /**
+   * Show a network. `roles` are who covers and who is blocked, `layout` is "own", "force" or "grouped", and `groups` is
+   * needed for the last. Without positions a layout settles in the background.
+   */
+  show(network, colour, roles, layout = "own", groups = null) {
+    const same = this.network === network && this.layoutName === layout && (layout !== "grouped" || this.groups === groups);
+    Object.assign(this, { network, layoutName: layout, groups, cover: roles.cover });
     this.radius = radiusOf(network);
-    this.scene = makeScene(network, colour);
+    this.scene = makeScene(network, colour, roles);
     this.layer.postMessage({ scene: this.scene });
     if (same) return this.redraw();
     this.picture?.close?.();
@@ -37,7 +42,8 @@ export class NetworkMap {
     this.ticket += 1;
     this.layout?.terminate();
     this.touched = false;
-    if (network.positions) return this.place(network.positions, true);
+    if (layout === "grouped") return this.place(groupedPlaces(groups, roles.first), true);
+    if (network.positions && layout === "own") return this.place(network.positions, true);
     this.places = null;
     this.layout = new Worker(here("layout.worker.js"), { type: "module" });
     this.layout.onmessage = ({ data }) => data.ticket === this.ticket && this.place(data, data.done);
@@ -80,6 +86,7 @@ export class NetworkMap {
   fitAll() {
     if (!this.width) return;
     this.touched = false;
+    this.flight = null;
     this.camera = fit(this.places, this.width, this.height);
     this.home = this.camera.scale;
     this.redraw();
@@ -89,14 +96,43 @@ export class NetworkMap {
     const scale = (this.camera.scale * factor) / this.home;
     if (scale < 0.2 || scale > 60) return;
     this.touched = true;
+    this.flight = null;
     this.camera = zoomed(this.camera, factor, x, y);
     this.redraw();
   }
 
   pan(dx, dy) {
     this.touched = true;
+    this.flight = null;
     this.camera = moved(this.camera, dx, dy);
     this.redraw();
+  }
+
+  /** Move the camera to a device, near enough to read names; at once where motion is unwelcome. */
+  fly(device, still = false) {
+    if (!this.places || !this.camera || device < 0) return;
+    const scale = Math.max(this.camera.scale, this.home * Math.min(12, Math.max(2.5, Math.sqrt(this.network.n / 12))));
+    const [px, py] = [this.places.x[device], this.places.y[device]];
+    const goal = { scale, x: this.width / 2 - px * scale, y: this.height / 2 - py * scale };
+    this.touched = true;
+    const [from, begin] = [this.camera, performance.now()];
+    const flight = (this.flight = {});
+    const move = (now) => {
+      if (this.flight !== flight) return;
+      const share = still ? 1 : Math.min(1, Math.max(0, now - begin) / 450);
+      const eased = share * share * (3 - 2 * share);
+      const between = (name) => from[name] + (goal[name] - from[name]) * eased;
+      this.camera = { scale: between("scale"), x: between("x"), y: between("y") };
+      this.redraw();
+      if (share < 1) requestAnimationFrame(move);
+    };
+    move(begin);
+  }
+
+  /** Whether a device is within the canvas. */
+  sees(device) {
+    const [x, y] = project(this.camera, this.places, device);
+    return x > 10 && y > 10 && x < this.width - 10 && y < this.height - 10;
   }
 
   /** The radius in pixels of a device with mean data: smaller in crowds, larger when zoomed in. */
@@ -153,19 +189,17 @@ export class NetworkMap {
     pen.setTransform(grown, 0, 0, grown, ratio * (camera.x - pictured.camera.x * grown), ratio * (camera.y - pictured.camera.y * grown));
     pen.drawImage(picture, 0, 0);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const { places, theme, unit, radius, binding } = this;
-    const look = { camera, places, theme, unit, radius, binding };
+    const { places, theme, unit, radius, binding, network, cover, width, height } = this;
+    const look = { camera, places, theme, unit, radius, binding, network, cover, width, height };
     const frame = this.story?.frames[this.step];
     if (frame) {
       drawFlows(pen, look, frame, this.most, this.playing ? (now / 900) % 1 : null);
       drawSampled(pen, look, this.story, frame);
+      drawBinding(pen, look, this.story, frame);
     }
-    for (const [device, strong] of [
-      [this.hovered, false],
-      [this.selected, true],
-    ]) {
-      if (device >= 0 && device < this.network.n) drawMark(pen, look, device, this.heldBy(device), strong);
-    }
+    const pointed = [this.selected, this.hovered].filter((device) => device >= 0 && device < network.n);
+    for (const device of pointed) drawMark(pen, look, device, this.heldBy(device), device === this.selected);
+    this.named = drawLabels(pen, look, this.story, frame, pointed);
     this.tellDrawn();
   }
 

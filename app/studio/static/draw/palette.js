@@ -45,7 +45,20 @@ function before(sorted, fulfils) {
   return low;
 }
 
+// One for each sampled device and what it covers; orange stays for what is sampled and sent.
+export const HUES = {
+  light: ["#0072b2", "#009e73", "#b5519c", "#7a5cc8", "#8a7400", "#1aa3c4", "#a0522d"],
+  dark: ["#56a8f0", "#2fc79a", "#e59fc6", "#a995f5", "#d6c247", "#63d5ee", "#d19a78"],
+};
+
+/** A colour between grey and a hue, the nearer to the hue the larger the share. */
+export function tint(theme, hue, share) {
+  const parts = (text) => [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
+  const [grey, full] = [parts(INKS[theme].grey), parts(HUES[theme][hue])];
+  return `rgb(${grey.map((value, c) => Math.round(value + (full[c] - value) * share)).join(",")})`;
+}
+
 export const INKS = {
-  light: { rim: "#ffffff", edge: "40,50,70", ring: "#1b1f27", flow: "#c44e00", sampled: "#d55e00", text: "#1b1f27" },
-  dark: { rim: "rgba(235,240,250,0.55)", edge: "205,215,235", ring: "#f2f4f8", flow: "#ff9a4d", sampled: "#ff8f4d", text: "#f2f4f8" },
+  light: { rim: "#ffffff", edge: "40,50,70", ring: "#1b1f27", flow: "#c44e00", sampled: "#d55e00", text: "#1b1f27", paper: "#f4f6f9", grey: "#c2c9d4" },
+  dark: { rim: "rgba(235,240,250,0.55)", edge: "205,215,235", ring: "#f2f4f8", flow: "#ff9a4d", sampled: "#ff8f4d", text: "#f2f4f8", paper: "#0d1016", grey: "#4b5568" },
 };

@@ -29,17 +29,21 @@ export function radiusOf(network) {
   return (held) => Math.min(4, Math.max(0.3, Math.sqrt(held / mean)));
 }
 
-const COLOURS = {
+/** What colour can show, device by device. */
+export const COLOURS = {
   capacity: (network) => Array.from({ length: network.n }, (_, i) => capacity(network, i)),
   receive: (network) => network.devices.receive_capacity,
   transmit: (network) => network.devices.transmit_budget,
 };
 
-export function makeScene(network, colour) {
+/** `cover` tints devices by who covers them, in place of the colour; `blocked` ones are crossed. */
+export function makeScene(network, colour, { cover = null, blocked }) {
   const radius = radiusOf(network);
   return {
     ...pairs(network),
     radius: Float32Array.from(network.devices.data, radius),
     colour: shades(COLOURS[colour](network)),
+    cover,
+    blocked,
   };
 }

@@ -22,7 +22,7 @@ export class Problem extends Error {
   }
 }
 
-const AWAY = { title: "The service cannot be reached", detail: "Is it running? Nothing was changed.", status: 0 };
+const AWAY = { title: "The service cannot be reached", detail: "Is it running? What you see is as it was before; try again.", status: 0 };
 
 /** One call; the answer's JSON, or a Problem. */
 export async function call(method, path, body, options = {}) {

@@ -1,6 +1,7 @@
 // Lines over steps, and bars, as SVG that carries its own colours: it can be saved as it is.
 import { figure } from "../core/format.js";
 import { DASHES, SCHEMES, SCHEMES_DARK } from "../draw/palette.js";
+import { addCrosshair } from "./crosshair.js";
 import { h, s, save } from "./dom.js";
 
 const SIZE = { width: 520, height: 230, left: 62, right: 12, top: 14, bottom: 36 };
@@ -38,8 +39,8 @@ function frame(title, xLabel, yLabel, colours, size) {
   return { svg, text };
 }
 
-/** Lines: series of {name, x, y, low?, high?}; `mark` is an x to point out, `target` a y. */
-export function lineChart({ title, xLabel, yLabel, series, mark, target, from, narrow = false }) {
+/** Lines: series of {name, x, y, low?, high?, look?}; `mark` is an x to point out, `target` a y, `to` the last x. */
+export function lineChart({ title, xLabel, yLabel, series, mark, target, from, to, narrow = false }) {
   const colours = inks();
   const width = narrow ? NARROW : SIZE.width;
   const columns = narrow ? 2 : 3;
@@ -49,7 +50,7 @@ export function lineChart({ title, xLabel, yLabel, series, mark, target, from, n
   svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
   svg.firstChild.setAttribute("height", size.height);
   const all = (name) => series.flatMap((one) => Array.from(one[name] ?? []));
-  const [x0, x1] = [Math.min(...all("x")), Math.max(...all("x"), Math.min(...all("x")) + 1e-9)];
+  const [x0, x1] = [Math.min(...all("x")), Math.max(...all("x"), to ?? -Infinity, Math.min(...all("x")) + 1e-9)];
   const heights = [...all("y"), ...all("low"), ...all("high"), ...(target === undefined ? [] : [target])];
   let [y0, y1] = [Math.min(...heights, from ?? Infinity), Math.max(...heights)];
   if (y1 - y0 < 1e-12) [y0, y1] = [y0 - Math.abs(y0) * 0.05 - 1e-9, y1 + Math.abs(y1) * 0.05 + 1e-9];
@@ -62,32 +63,35 @@ export function lineChart({ title, xLabel, yLabel, series, mark, target, from, n
   for (const x of ticks(x0, x1, 8).filter(Number.isInteger)) svg.append(text(px(x), bottom + 16, String(x), { "text-anchor": "middle" }));
   if (target !== undefined) svg.append(s("line", { x1: size.left, x2: size.width - size.right, y1: py(target), y2: py(target), stroke: colours.text, "stroke-dasharray": "3 4" }));
   series.forEach((one, i) => {
-    const stroke = one.colour ?? colours.lines[i % colours.lines.length];
+    const stroke = colours.lines[(one.look?.colour ?? i) % colours.lines.length];
+    const dash = one.look?.dash ?? DASHES[i % DASHES.length];
     const points = (ys) => Array.from(one.x, (x, j) => `${px(x).toFixed(1)},${py(ys[j]).toFixed(1)}`);
     if (one.low) svg.append(s("polygon", { points: [...points(one.high), ...points(one.low).reverse()].join(" "), fill: stroke, "fill-opacity": 0.14 }));
-    svg.append(s("polyline", { points: points(one.y).join(" "), fill: "none", stroke, "stroke-width": 2.2, "stroke-dasharray": DASHES[i % DASHES.length] }, s("title", {}, one.name)));
+    svg.append(s("polyline", { points: points(one.y).join(" "), fill: "none", stroke, "stroke-width": 2.2, "stroke-dasharray": dash }, s("title", {}, one.name)));
     const [lx, ly] = [size.left + (i % columns) * ((width - size.left) / columns), SIZE.height + 6 + 18 * Math.floor(i / columns)];
-    svg.append(s("line", { x1: lx, x2: lx + 24, y1: ly, y2: ly, stroke, "stroke-width": 2.6, "stroke-dasharray": DASHES[i % DASHES.length] }));
+    svg.append(s("line", { x1: lx, x2: lx + 24, y1: ly, y2: ly, stroke, "stroke-width": 2.6, "stroke-dasharray": dash }));
     svg.append(text(lx + 30, ly + 4, one.name));
   });
   if (mark !== undefined) svg.append(s("line", { class: "mark", x1: px(mark), x2: px(mark), y1: size.top, y2: bottom, stroke: colours.text, "stroke-width": 1.5, "stroke-dasharray": "2 3" }));
+  addCrosshair(svg, series, { px, x0, x1, top: size.top, bottom, width: size.width, colours });
   svg.place = (x) => svg.querySelector(".mark")?.setAttribute("x1", px(x)) ?? svg.querySelector(".mark")?.setAttribute("x2", px(x));
   return svg;
 }
 
-/** Bars: rows of {name, value, text?}; a missing value is said to be so. */
+/** Bars: rows of {name, value, text?, look?}; a missing value is said to be so. */
 export function barChart({ title, xLabel, rows }) {
   const colours = inks();
   const [line, left] = [26, 140];
   const size = { width: 500, height: rows.length * line + 40 };
   const most = Math.max(...rows.map(({ value }) => value ?? 0), 1e-12);
+  const room = rows.some(({ text }) => (text ?? "").length > 12) ? 200 : 90; // for the words behind the bars
   const svg = s("svg", { viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": title, "font-family": "system-ui, sans-serif", class: "chart" });
   svg.append(s("rect", { ...size, fill: colours.paper }));
-  rows.forEach(({ name, value, text }, i) => {
+  rows.forEach(({ name, value, text, look }, i) => {
     const y = 8 + i * line;
-    const length = value === undefined || value === null ? 0 : ((size.width - left - 90) * value) / most;
+    const length = value === undefined || value === null ? 0 : ((size.width - left - room) * value) / most;
     svg.append(s("text", { x: left - 8, y: y + 15, "text-anchor": "end", "font-size": 12, fill: colours.text }, name));
-    svg.append(s("rect", { x: left, y: y + 3, width: Math.max(0, length), height: line - 8, fill: colours.lines[i % colours.lines.length] }));
+    svg.append(s("rect", { x: left, y: y + 3, width: Math.max(0, length), height: line - 8, fill: colours.lines[(look?.colour ?? i) % colours.lines.length] }));
     svg.append(s("text", { x: left + length + 6, y: y + 15, "font-size": 12, fill: colours.text }, text ?? figure(value)));
   });
   svg.append(s("text", { x: left, y: size.height - 10, "font-size": 12, fill: colours.text }, xLabel));

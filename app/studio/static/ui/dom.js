@@ -62,6 +62,25 @@ export const facts = (rows) =>
     rows.filter(Boolean).map(([name, value, title]) => h("div", { title }, h("dt", {}, name), h("dd", {}, value))),
   );
 
+const told = (box) => box.closest("figure")?.querySelector("figcaption")?.textContent + box.querySelector("summary")?.textContent;
+
+/** New contents; what was opened stays open, and what was scrolled stays where it was. */
+export function renew(panel, children) {
+  const boxes = () => [...panel.querySelectorAll("details")].map((box) => [told(box), box]);
+  const before = new Map(boxes().map(([name, box]) => [name, { open: box.open, top: box.querySelector(".scroll")?.scrollTop ?? 0 }]));
+  const aside = [...panel.querySelectorAll(".wide-table")].map(({ scrollLeft }) => scrollLeft);
+  const { scrollTop } = panel;
+  panel.replaceChildren(...children);
+  for (const [name, box] of boxes()) {
+    if (!before.has(name)) continue;
+    box.open = before.get(name).open;
+    const scroll = box.querySelector(".scroll");
+    if (scroll) scroll.scrollTop = before.get(name).top;
+  }
+  panel.querySelectorAll(".wide-table").forEach((table, i) => (table.scrollLeft = aside[i] ?? 0));
+  panel.scrollTop = scrollTop;
+}
+
 /** Give a file to the person. */
 export function save(name, content, type = "application/json") {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));

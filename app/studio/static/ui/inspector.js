@@ -1,15 +1,17 @@
 // A device's numbers, why it was or was not picked, and what binds it.
-import { shownStory } from "../actions.js";
+import { explainDevice, shownStory } from "../actions.js";
 import { at, segments } from "../core/conditions.js";
 import { figure, percent } from "../core/format.js";
 import { gauges } from "../core/gauges.js";
 import { obstacle, ranks } from "../core/measures.js";
-import { linksOf } from "../core/network.js";
+import { linksOf, nameOf } from "../core/network.js";
+import { closest, roundsOf } from "../core/reasons.js";
 import { similarityAt } from "../core/replay.js";
 import { tableOf } from "./chart.js";
-import { button, facts, field, find, h, numberBox } from "./dom.js";
+import { button, facts, field, find, h, numberBox, renew } from "./dom.js";
 import { empty } from "./notices.js";
 import { listen, set, state } from "./store.js";
+import { summary } from "./summary.js";
 
 const SHOWN_LINKS = 12;
 
@@ -24,21 +26,31 @@ export function setUpInspector() {
       show(panel);
     });
   };
-  listen(["network", "settings", "story", "loop"], later);
+  listen(["network", "settings", "story", "loop", "plan"], later);
+  addEventListener("shade", () => {
+    shown = {};
+    later();
+  });
 }
 
 let shown = {};
+// The charts of a plan are drawn once; moving through time only moves their mark.
+let summarised = null;
 
 function show(panel) {
   const { network, settings } = state;
   const story = settings.view === "network" ? null : shownStory();
   const step = story ? Math.min(settings.step, story.frames.length - 1) : 0;
-  const now = { network, story, step, device: settings.device, view: settings.view };
-  if (Object.keys(now).every((name) => shown[name] === now[name])) return;
+  const now = { network, story, step, device: settings.device, view: settings.view, trace: currentPlan()?.trace };
+  const changed = Object.keys(now).filter((name) => shown[name] !== now[name]);
+  if (!changed.length) return;
   shown = now;
+  if (summarised && changed.every((name) => name === "step")) return summarised.mark(step);
+  summarised = null;
   const focused = document.activeElement?.name === "device";
-  panel.replaceChildren(...content(network, story, step, settings.device));
+  renew(panel, content(network, story, step, settings.device));
   if (focused) panel.querySelector("input[name=device]")?.focus();
+  return undefined;
 }
 
 function content(network, story, step, device) {
@@ -58,7 +70,11 @@ function content(network, story, step, device) {
     device >= 0 && button("Clear", () => set({ device: -1 }), { class: "quiet" }),
   );
   if (device < 0 || device >= network.n) {
-    return [picker, empty("No device chosen", "Click one in the drawing, type its number, or use the arrow keys in the drawing.")];
+    const about = empty("No device chosen", "Click one in the drawing, type its number, or use the arrow keys in the drawing.");
+    if (!story || state.settings.view !== "plan" || !state.plan) return [picker, about];
+    summarised = summary(network, story, state.plan);
+    summarised.mark(step);
+    return [picker, ...summarised.parts];
   }
   return [
     picker,
@@ -100,7 +116,20 @@ function why(network, story, device) {
     ["Rank by capacity P/p", `${place.capacity.rank}${of}`, "Datapoints it can process"],
     ["Rank by reach", `${place.reach.rank}${of}`, "Useful datapoints its neighbours could send it in a step"],
   ]);
-  return h("div", {}, h("p", { class: "verdict" }, verdict(story, device, hindrance)), story && path(story, device), standing);
+  return h("div", {}, h("p", { class: "verdict" }, verdict(story, device, hindrance)), story && path(network, device), story && ask(device), standing);
+}
+
+/** How near a device that was passed over came, by the service's own numbers. */
+function passedOver(plan, device) {
+  const near = closest(roundsOf(plan?.trace, device));
+  if (near) {
+    const { number, pick, own, share } = near;
+    const winner = nameOf(state.network, pick.device);
+    if (share >= 1 - 1e-9) return `At pick ${number} it tied with device ${winner}; chance decided.`;
+    return `It came closest at pick ${number}: it would have scored ${figure(own)}, device ${winner} scored ${figure(pick.score)} (${percent(share)} of that).`;
+  }
+  if (!plan?.trace?.length) return "This sampler keeps no record of its search.";
+  return "It was never among the best candidates.";
 }
 
 function currentPlan() {
@@ -113,31 +142,30 @@ function verdict(story, device, hindrance) {
   const plan = currentPlan();
   const chosen = story.order.get(device);
   const sampler = plan?.sampler ?? state.settings.sampler;
-  if (chosen === undefined) return `It could be sampled; ${sampler} chose others.`;
+  if (chosen === undefined) return `It could be sampled; ${sampler} chose others. ${passedOver(plan, device)}`;
   const score = plan?.scores?.[chosen];
   return `Picked as number ${chosen + 1} by ${sampler}${score === undefined ? "" : `, with score ${figure(score)}`}.`;
 }
 
-/** What this device would have added in a round; undefined if the plan does not tell. */
-function gainIn(pick, device) {
-  const place = pick.gains?.device.indexOf(device) ?? -1;
-  return place < 0 ? pick.candidate_scores[pick.candidates.indexOf(device)] : pick.gains.gain[place];
+/** A large plan comes without every device's gains; one device's can be asked for. */
+function ask(device) {
+  const { plan, settings } = state;
+  if (settings.view !== "plan" || !plan?.trace?.length || plan.told || plan.asked.includes(device)) return null;
+  return button("Ask the service for its scores", () => explainDevice(device), { id: "explain-device" });
 }
 
-/** The rounds of the search in which this device was picked or passed over; a score compares within its round only. */
-function path(story, device) {
-  const trace = currentPlan()?.trace ?? [];
-  const told = trace.filter((pick) => pick.device === device || gainIn(pick, device) !== undefined);
-  if (!told.length) return null;
+/** The rounds of the search in which this device was picked or passed over. */
+function path(network, device) {
+  const rounds = roundsOf(currentPlan()?.trace, device);
+  if (!rounds.length) return null;
   return h(
     "ol",
     { class: "trace" },
-    told.map((pick) => {
-      const number = trace.indexOf(pick) + 1;
-      const rule = `${pick.rule}${pick.previous === undefined ? "" : ` of device ${pick.previous}`}`;
+    rounds.map(({ number, pick, own }) => {
+      const name = (one) => `device ${nameOf(network, one)}`;
+      const rule = `${pick.rule}${pick.previous === undefined ? "" : ` of ${name(pick.previous)}`}`;
       const bar = pick.percentile === undefined ? "" : `, at or above percentile ${pick.percentile}`;
-      const own = gainIn(pick, device);
-      const outcome = pick.device === device ? `picked, with ${figure(pick.score)}` : `scored ${figure(own)}; device ${pick.device} scored ${figure(pick.score)}`;
+      const outcome = pick.device === device ? `picked, with ${figure(pick.score)}` : `scored ${figure(own)}; ${name(pick.device)} scored ${figure(pick.score)}`;
       return h("li", {}, `Pick ${number}: ${rule}${bar}; ${pick.n_candidates} candidates. It was ${outcome}.`);
     }),
   );
@@ -180,7 +208,7 @@ function links(network, story, step, device) {
     const flow = flows ? flows.source.findIndex((source, f) => source === k && flows.target[f] === i) : -1;
     const now = similarity?.get(k * network.n + i);
     return [
-      sampled || !story ? k : i,
+      nameOf(network, sampled || !story ? k : i),
       network.links.similarity[j].toFixed(2),
       ...(story ? [(now ?? network.links.similarity[j]).toFixed(2)] : []),
       network.links.transmit_cost[j],

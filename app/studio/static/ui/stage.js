@@ -1,14 +1,20 @@
 // The drawn network, and what mouse, fingers and keys do to it.
 import { shownStory } from "../actions.js";
 import { figure } from "../core/format.js";
+import { nameOf } from "../core/network.js";
 import { NetworkMap } from "../draw/map.js";
-import { find, save } from "./dom.js";
+import { blocked, covering, groupsOf } from "../draw/roles.js";
+import { find } from "./dom.js";
 import { announce } from "./notices.js";
 import { listen, set, state, update } from "./store.js";
+import { setUpTools } from "./tools.js";
+
+/** The map, for whoever looks at what it draws. */
+export const drawing = { map: null };
 
 export function setUpStage() {
   const canvas = find("#map");
-  const map = new NetworkMap(canvas);
+  const map = (drawing.map = new NetworkMap(canvas));
   const tip = find("#tip");
   map.theme = document.documentElement.dataset.shade;
   addEventListener("shade", () => {
@@ -19,27 +25,40 @@ export function setUpStage() {
     canvas.dataset.settled = String(map.ticket);
     update({ places });
   };
-  let drawn = {};
+  const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const show = follower(map);
   listen(["network", "settings", "story", "loop", "playing"], () => {
     const { network, settings, playing } = state;
     if (!network) return;
-    if (drawn.network !== network || drawn.colour !== settings.colour) {
-      drawn = { network, colour: settings.colour };
-      map.show(network, settings.colour);
-    }
-    map.playing = playing && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const story = settings.view === "network" ? null : shownStory();
+    show(network, story);
+    map.playing = playing && !still();
+    const moved = map.selected !== settings.device;
     map.selected = settings.device;
-    map.tell({ story: settings.view === "network" ? null : shownStory(), step: settings.step });
+    map.tell({ story, step: settings.step });
+    // A device that was chosen elsewhere on the page comes into sight.
+    if (moved && map.camera && settings.device >= 0 && settings.device < network.n && !map.sees(settings.device)) map.fly(settings.device, still());
   });
   pointer(canvas, map, tip);
   keys(canvas, map);
-  find("#zoom-in").addEventListener("click", () => map.zoom(1.5));
-  find("#zoom-out").addEventListener("click", () => map.zoom(1 / 1.5));
-  find("#zoom-fit").addEventListener("click", () => map.fitAll());
-  find("#map-png").addEventListener("click", () => {
-    canvas.toBlob((blob) => save("network.png", blob, "image/png"));
-  });
+  setUpTools(map, (device) => map.fly(device, still()));
   return map;
+}
+
+/** Gives the map a new scene when something of it changed: the network, who trains, the colour, the layout. */
+function follower(map) {
+  let drawn = {};
+  return (network, story) => {
+    const { colour, layout, step } = state.settings;
+    const members = story?.frames[Math.min(step, story.frames.length - 1)].members ?? null;
+    const now = { network, colour, layout, story, members };
+    if (Object.keys(now).every((name) => drawn[name] === now[name])) return;
+    const cover = members === null ? null : drawn.members === members && drawn.story === story ? drawn.cover : covering(network, story, members);
+    const groups = layout !== "grouped" ? null : drawn.cover === cover && drawn.network === network && drawn.groups ? drawn.groups : groupsOf(network, cover);
+    drawn = { ...now, cover, groups };
+    const roles = { cover: colour === "coverage" ? cover : null, blocked: blocked(network, state.schedule), first: members ?? new Set() };
+    map.show(network, colour === "coverage" ? "capacity" : colour, roles, layout, groups);
+  };
 }
 
 const place = (canvas, event) => {
@@ -50,8 +69,8 @@ const place = (canvas, event) => {
 function describe(map, device) {
   const story = map.story;
   const chosen = story?.order.get(device);
-  const role = chosen === undefined ? "" : `, sampled as number ${chosen + 1}`;
-  return `Device ${device}: ${figure(map.heldBy(device))} datapoints${role}`;
+  const role = chosen !== undefined ? `, sampled as number ${chosen + 1}` : blocked(map.network, state.schedule)[device] ? ", cannot be sampled" : "";
+  return `Device ${nameOf(map.network, device)}: ${figure(map.heldBy(device))} datapoints${role}`;
 }
 
 function pointer(canvas, map, tip) {
@@ -61,6 +80,12 @@ function pointer(canvas, map, tip) {
     const [a, b] = [...fingers.values()];
     return Math.hypot(a[0] - b[0], a[1] - b[1]);
   };
+  const between = () => {
+    const [a, b] = [...fingers.values()];
+    return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  };
+  // One finger scrolls the page, as everywhere; two move and zoom the drawing.
+  canvas.addEventListener("touchmove", (event) => event.touches.length > 1 && event.preventDefault(), { passive: false });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, place(canvas, event));
@@ -75,9 +100,10 @@ function pointer(canvas, map, tip) {
       dragged += Math.hypot(x - before[0], y - before[1]);
       if (fingers.size === 2) {
         const now = apart();
-        map.zoom(now / spread, x, y);
+        map.pan((x - before[0]) / 2, (y - before[1]) / 2);
+        map.zoom(now / spread, ...between());
         spread = now;
-      } else if (dragged > 4) map.pan(x - before[0], y - before[1]);
+      } else if (event.pointerType !== "touch" && dragged > 4) map.pan(x - before[0], y - before[1]);
       return;
     }
     const device = map.deviceAt(x, y);

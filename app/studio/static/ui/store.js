@@ -1,8 +1,13 @@
 // All that the page knows, in one place; views listen for what they show.
-import { fromHash, toHash } from "../core/settings.js";
+import { FIRST } from "../core/examples.js";
+import { MADE_BY, PLANNED_BY, fromHash, toHash } from "../core/settings.js";
+
+const first = location.hash.length < 2;
 
 export const state = {
-  settings: fromHash(location.hash),
+  settings: { ...fromHash(location.hash), ...(first ? FIRST : {}) },
+  // Whether this is a first visit, with nothing changed yet.
+  first,
   samplers: [],
   network: null,
   schedule: [],
@@ -33,16 +38,22 @@ export function update(patch) {
   for (const { keys, act } of listeners) if ([...changed].some((key) => keys.has(key))) act();
 }
 
-/** Change settings; the address follows. A new view is a new entry in the history. */
-export function set(patch) {
+// What a person changes on purpose; how it is looked at (step, device, colour) is not.
+const CHANGES = ["view", ...MADE_BY, "given", "kept", ...PLANNED_BY];
+
+/**
+ * Change settings; the address follows. A change of what is shown is a new entry in the history, so Back undoes it.
+ * `quiet` changes make no entry, and `stay` does not end a first visit.
+ */
+export function set(patch, { quiet = false, stay = false } = {}) {
   const before = state.settings;
   const settings = { ...before, ...patch };
   if (Object.keys(patch).every((name) => before[name] === patch[name])) return;
-  if (before.view !== settings.view) {
+  if (!quiet && CHANGES.some((name) => before[name] !== settings[name])) {
     // The entry that is left keeps what it showed last.
     flush();
     history.pushState(null, "", `#${toHash(settings)}`);
-    update({ settings });
+    update({ settings, first: state.first && stay });
   } else {
     update({ settings });
     later();

@@ -4,10 +4,11 @@ import { exact, figure, percent } from "../core/format.js";
 import { coverage, mixtureDistance } from "../core/measures.js";
 import { replay } from "../core/replay.js";
 import { samplerChoices } from "../core/samplers.js";
+import { bestOf, ties } from "../core/ties.js";
 import { drawMinimap } from "../draw/minimap.js";
 import { call } from "../ui/api.js";
 import { barChart, csv, figureOf } from "../ui/chart.js";
-import { button, h, save } from "../ui/dom.js";
+import { button, h, renew, save } from "../ui/dom.js";
 import { announce, empty, loading, problem } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
@@ -127,8 +128,9 @@ export function comparePanel(panel) {
     }
     const done = compared.rows.filter((row) => row.state === "done");
     const busy = compared.rows.find((row) => row.state === "planning");
-    panel.replaceChildren(
-      ...[
+    renew(
+      panel,
+      [
         busy && loading(`Planning with ${busy.sampler}`),
         h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": "Comparison" }, table(compared.rows, done)),
         done.length > 0 && button("Save as CSV", () => save("comparison.csv", csv(numbers(done)), "text/csv"), { class: "quiet" }),
@@ -148,15 +150,12 @@ const numbers = (done) => [
 ];
 
 function table(rows, done) {
-  const best = COLUMNS.map(([, value, way]) => {
-    const values = done.map(value).filter((one) => one !== null);
-    return way === "low" ? Math.min(...values) : way === "high" ? Math.max(...values) : null;
-  });
+  const best = COLUMNS.map(([, value, way]) => bestOf(done.map(value), way));
   const cells = (row) =>
     COLUMNS.map(([name, value], c) => {
       const one = value(row);
       const text = name === "coverage" ? percent(one) : name === "ms" || name.startsWith("gap") || name.includes("data") ? figure(one) : exact(one);
-      const first = one !== null && best[c] === one && done.length > 1;
+      const first = best[c] !== null && one !== null && ties(one, best[c]);
       return h("td", { class: first ? "best" : null }, text, first ? h("span", { class: "unseen" }, " (best)") : null, first ? " ★" : null);
     });
   const line = (row) =>

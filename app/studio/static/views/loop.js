@@ -5,7 +5,7 @@ import { joined, readDevices, readReports, writeReports } from "../core/loops.js
 import { replay } from "../core/replay.js";
 import { call } from "../ui/api.js";
 import { figureOf, lineChart, tableOf } from "../ui/chart.js";
-import { button, choiceBox, facts, field, h } from "../ui/dom.js";
+import { button, choiceBox, facts, field, h, renew } from "../ui/dom.js";
 import { announce, empty, loading, problem } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
@@ -78,6 +78,8 @@ const forget = () =>
 
 export function loopView(panel) {
   const controls = h("div");
+  const heading = h("summary", {}, "Settings of the run");
+  const wishes = h("details", { open: true }, heading, keptFields(["size", "horizon", "period", "norm", "noise", "draw"]));
   const outcome = h("div", { "aria-live": "polite" });
   const calls = snippetBox(
     () => requests(state.loop),
@@ -87,18 +89,22 @@ export function loopView(panel) {
   panel.append(
     h("h2", {}, "Closed loop"),
     h("p", { class: "muted" }, "Each aggregation measures a gradient norm and may lose devices; the next period is planned with that."),
-    h("details", { open: true }, h("summary", {}, "Settings of the run"), keptFields(["size", "horizon", "period", "norm", "noise", "draw"])),
+    wishes,
     controls,
     outcome,
     calls.box,
   );
+  let running = false;
   const show = () => {
     const { loop, settings } = state;
     if (settings.view !== "loop") return;
     const focused = controls.contains(document.activeElement) ? document.activeElement.name || document.activeElement.id : "";
+    heading.textContent = loop?.plan ? "Settings of the next run" : "Settings of the run";
+    if (Boolean(loop?.plan) !== running) wishes.open = !loop?.plan;
+    running = Boolean(loop?.plan);
     controls.replaceChildren(...buttons(loop));
     if (focused) controls.querySelector(`[name="${focused}"], #${focused}`)?.focus();
-    outcome.replaceChildren(...(loop?.error ? [problem(loop.error)] : []), ...(loop?.plan ? told(loop) : [empty("No run yet", "Start one to plan the first period.")]));
+    renew(outcome, [...(loop?.error ? [problem(loop.error)] : []), ...(loop?.plan ? told(loop) : [empty("No run yet", "Start one to plan the first period.")])]);
   };
   listen(["loop", "jobs", "job", "network"], show);
   let view = "";
@@ -115,6 +121,9 @@ export function loopView(panel) {
   });
 }
 
+// What was typed and not yet sent: live updates must not take it away.
+let typed = {};
+
 function buttons(loop) {
   if (!loop?.plan) {
     return [h("div", { class: "row" }, button("Start the run", begin, { class: "main", id: "start-run", disabled: Boolean(loop?.busy) })), loop?.busy ? loading("Planning") : ""];
@@ -123,13 +132,21 @@ function buttons(loop) {
   if (loop.finished) {
     return [h("p", {}, "The horizon is reached."), h("div", { class: "row" }, button("Start another", begin, { id: "start-run" }), button("Forget this run", forget, { class: "quiet" }))];
   }
-  const guess = Number(((loop.reports.at(-1)?.norm ?? state.settings.norm) * 0.9).toPrecision(3));
-  const box = h("input", { type: "number", name: "observed", min: 0, step: "any", value: guess, required: true });
-  const lost = h("input", { type: "text", name: "lost", pattern: "[0-9, ]*", autocomplete: "off" });
-  const next = () => box.reportValidity() && lost.reportValidity() && go([{ norm: Number(box.value), lost: readDevices(lost.value) }]);
-  for (const one of [box, lost]) one.addEventListener("keydown", (event) => event.key === "Enter" && next());
+  const expected = loop.plan.steps.at(-1).gradient_norm;
+  const box = h("input", { type: "number", name: "observed", min: 0, step: "any", value: typed.observed ?? "", required: true });
+  const lost = h("input", { type: "text", name: "lost", pattern: "[0-9, ]*", autocomplete: "off", value: typed.lost ?? "" });
+  const next = () => {
+    if (!box.reportValidity() || !lost.reportValidity()) return;
+    const report = { norm: Number(box.value), lost: readDevices(lost.value) };
+    typed = {};
+    go([report]);
+  };
+  for (const one of [box, lost]) {
+    one.addEventListener("input", () => (typed[one.name] = one.value));
+    one.addEventListener("keydown", (event) => event.key === "Enter" && next());
+  }
   return [
-    field(`Gradient norm observed at aggregation ${k}`, box, `Measured at step ${loop.plan.steps.length}.`),
+    field(`Gradient norm observed at aggregation ${k}`, box, `Measure it at step ${loop.plan.steps.length}. The plan expects ${figure(expected)} there.`),
     field("Devices lost since", lost, `Numbers; ${loop.periods.at(-1).sampled.join(", ")} train now. Others take their places.`),
     h("div", { class: "row" }, button("Plan the next period", next, { class: "main", id: "next-period", disabled: Boolean(loop.busy) }), button("Forget this run", forget, { class: "quiet" })),
     fromValidation(loop),
@@ -149,6 +166,7 @@ function fromValidation(loop) {
 }
 
 function told({ plan, periods, reports, id }) {
+  const [first] = periods;
   const rows = periods.map((period, k) => [
     k,
     `${period.steps[0].step}–${period.steps.at(-1).step}`,
@@ -168,6 +186,8 @@ function told({ plan, periods, reports, id }) {
   return [
     facts([
       ["Run", `${id.slice(0, 12)}…`],
+      ["Sampler", `${first.sampler}, S = ${first.sample_size}`],
+      ["Steps", `T = ${first.horizon}, an aggregation every ${first.aggregation_period}`],
       ["Sampled now", periods.at(-1).sampled.join(", ")],
       ["Objective so far", exact(plan.objective)],
       ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`],

@@ -1,9 +1,10 @@
 // Make or load a network; see what it is like.
-import { diagnose, generateWith, planRequest, readFiles, takeNetwork } from "../actions.js";
+import { diagnose, generateWith, openKept, planRequest, readFiles, takeNetwork } from "../actions.js";
 import { figure, plural } from "../core/format.js";
+import { listKept } from "../core/keeping.js";
 import { readText } from "../core/loading.js";
-import { toWire } from "../core/network.js";
-import { button, choiceBox, facts, field, h, numberBox, save } from "../ui/dom.js";
+import { nameOf, toWire } from "../core/network.js";
+import { button, choiceBox, facts, field, h, numberBox, renew, save } from "../ui/dom.js";
 import { empty, loading, problem } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state } from "../ui/store.js";
@@ -29,7 +30,12 @@ export function networkView(panel) {
     () => [{ method: "POST", path: "/v1/plans", body: planRequest({ dry_run: true }), file: "request.json" }],
     () => callKey(state),
   );
-  panel.append(h("h2", {}, "Network"), make, load, summary, calls.box);
+  const loaded = h("p", { class: "notice", id: "loaded", hidden: true });
+  listen(["settings", "origin"], () => {
+    loaded.hidden = !state.settings.kept && !state.settings.given;
+    loaded.textContent = `${state.origin} is shown. A change here generates another network; Back returns to this one.`;
+  });
+  panel.append(h("h2", {}, "Network"), loaded, make, load, summary, calls.box);
   listen(["network", "settings"], calls.refresh);
   const showForm = () => {
     const { settings } = state;
@@ -50,7 +56,7 @@ export function networkView(panel) {
   });
   showForm();
   listen(["network", "networkError", "diagnosis", "diagnosisError", "unlinkable", "origin", "report"], () => {
-    summary.replaceChildren(...summarised().filter(Boolean));
+    renew(summary, summarised().filter(Boolean));
   });
   listen(["network", "settings"], () => {
     if (state.network && state.settings.view === "network" && !state.diagnosis && !state.diagnosisError) diagnose();
@@ -63,6 +69,7 @@ function refresh(form) {
 
 function loader() {
   const failed = h("div");
+  const before = h("div", { class: "before" });
   const take = async (read, origin) => {
     failed.replaceChildren(loading("Reading"));
     try {
@@ -101,7 +108,15 @@ function loader() {
     field("Or paste JSON", pasted),
     button("Use what is pasted", () => take(async () => readText(pasted.value), "pasted")),
     failed,
+    before,
   );
+  const list = async () => {
+    const rows = await listKept();
+    const line = (row) => h("li", {}, button(row.origin, () => openKept(row), { class: "link" }), ` ${plural(row.n, "device")}`);
+    before.replaceChildren(...(rows.length ? [h("h3", {}, "Loaded before in this browser"), h("ul", { class: "past" }, rows.map(line))] : []));
+  };
+  listen(["origin"], list);
+  box.addEventListener("toggle", list);
   return box;
 }
 
@@ -153,7 +168,7 @@ function diagnosed({ eligible, n_devices, connectivity, tight, obstacles, inelig
         "details",
         {},
         h("summary", {}, `${plural(ineligible, "device")} cannot be sampled`),
-        h("ul", {}, obstacles.map(({ device, reason }) => h("li", {}, button(`${device}`, () => set({ device }), { class: "link", "aria-label": `Device ${device}` }), ` ${reason}`))),
+        h("ul", {}, obstacles.map(({ device, reason }) => h("li", {}, button(nameOf(state.network, device), () => set({ device }), { class: "link", "aria-label": `Device ${nameOf(state.network, device)}` }), ` ${reason}`))),
       ),
   );
 }

@@ -3,9 +3,9 @@ import { clearPlan, makePlan, planRequest, planWith } from "../actions.js";
 import { exact, figure, percent } from "../core/format.js";
 import { bindingAt } from "../core/gauges.js";
 import { coverage, mixtureDistance } from "../core/measures.js";
+import { nameOf } from "../core/network.js";
 import { samplerChoices } from "../core/samplers.js";
-import { figureOf, lineChart } from "../ui/chart.js";
-import { button, choiceBox, facts, field, h, numberBox } from "../ui/dom.js";
+import { button, choiceBox, facts, field, h, numberBox, renew } from "../ui/dom.js";
 import { empty, loading, problem } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state } from "../ui/store.js";
@@ -29,7 +29,8 @@ export function planFields(names = NUMBERS.map(([name]) => name)) {
   const choices = samplerChoices(samplers);
   const known = choices.length ? choices.map(({ name }) => name) : [settings.sampler].filter(Boolean);
   if (settings.sampler && !known.includes(settings.sampler)) known.push(settings.sampler);
-  const about = choices.find(({ name }) => name === settings.sampler)?.description;
+  const away = state.samplersError && "The service did not list its samplers; it is asked again.";
+  const about = choices.find(({ name }) => name === settings.sampler)?.description ?? away;
   return [
     field("Sampler", choiceBox({ name: "sampler", value: settings.sampler, options: known.map((name) => [name, name]), onset: onset("sampler") }), about),
     ...NUMBERS.filter(([name]) => names.includes(name)).map(([name, label, min, max, step]) =>
@@ -50,7 +51,7 @@ export function keptFields(names) {
   let before;
   const show = () => {
     const { settings, samplers } = state;
-    const now = JSON.stringify([samplers.length, settings.sampler, ...NUMBERS.map(([name]) => settings[name]), settings.solver, settings.transfer]);
+    const now = JSON.stringify([samplers.length, Boolean(state.samplersError), settings.sampler, ...NUMBERS.map(([name]) => settings[name]), settings.solver, settings.transfer]);
     if (now === before) return;
     before = now;
     const focused = document.activeElement;
@@ -58,7 +59,7 @@ export function keptFields(names) {
     fields.replaceChildren(...planFields(names));
     if (name) fields.querySelector(`[name=${name}]`)?.focus();
   };
-  listen(["settings", "samplers"], show);
+  listen(["settings", "samplers", "samplersError"], show);
   show();
   return fields;
 }
@@ -79,23 +80,20 @@ export function planView(panel) {
     now,
     calls.box,
   );
-  let chart = null;
   const showOutcome = () => {
-    const { plan, story, planning, planError, network } = state;
-    chart = null;
-    if (planError) return outcome.replaceChildren(problem(planError));
+    const { plan, story, planning, planError, networkError, network } = state;
+    const failed = [networkError, planError].filter(Boolean).map(problem);
+    if (failed.length && !plan) return outcome.replaceChildren(...failed);
+    if (failed.length) failed.push(h("p", { class: "muted" }, "Below and in the drawing is the last plan, made before this failed."));
     if (!plan) return outcome.replaceChildren(planning ? loading("Planning") : empty("Not planned yet", "Plan to see who trains and which data flows."));
-    chart = [growth(plan, story), closeness(plan, story)];
-    return outcome.replaceChildren(totals(plan, story, network), ...chart.map(({ figure: made }) => made));
+    return renew(outcome, [...failed, totals(plan, story, network)]);
   };
-  listen(["plan", "story", "planning", "planError"], showOutcome);
-  addEventListener("shade", showOutcome);
+  listen(["plan", "story", "planning", "planError", "networkError"], showOutcome);
   listen(["story", "settings", "plan"], () => {
     const { story, settings, network } = state;
     if (settings.view !== "plan") return;
     if (!story) return now.replaceChildren();
     const step = Math.min(settings.step, story.frames.length - 1);
-    for (const one of chart ?? []) one.mark(step);
     return now.replaceChildren(binding(network, story, step));
   });
   showOutcome();
@@ -108,7 +106,7 @@ function totals(plan, story, network) {
   return facts([
     ["Status", plan.status],
     plan.sampler_status !== undefined && ["Sampler", plan.sampler_status, "complete: the search came to its own end; time_limit: the best set found in time"],
-    ["Sampled", h("span", {}, plan.sampled.map((device) => button(String(device), () => set({ device }), { class: "link", "aria-label": `Sampled device ${device}` })))],
+    ["Sampled", h("span", {}, plan.sampled.map((device) => button(nameOf(network, device), () => set({ device }), { class: "link", "aria-label": `Sampled device ${nameOf(network, device)}` })))],
     ["Objective", exact(plan.objective), "Mean over the steps"],
     ["(a) unsampled data", exact(plan.sampling_term)],
     ["(b) finite data", exact(plan.statistical_term)],
@@ -125,32 +123,6 @@ function totals(plan, story, network) {
 
 const total = (story, name) => story.frames.reduce((sum, { flows }) => sum + flows[name].reduce((a, b) => a + b, 0), 0);
 
-const SHOWN_LINES = 7;
-
-function growth(plan, story) {
-  const steps = story.frames.map((_, t) => t);
-  const series = plan.sampled.slice(0, SHOWN_LINES).map((device, i) => ({ name: `device ${device}`, x: steps, y: story.frames.map((frame) => frame.data[i]) }));
-  const svg = lineChart({ title: "Data held by the sampled devices over time", xLabel: "step t", yLabel: "datapoints D", series, mark: 0, narrow: true });
-  const head = ["step", ...plan.sampled.map((device) => `device ${device}`)];
-  const table = [head, ...story.frames.map((frame, t) => [t, ...frame.data])];
-  const more = plan.sampled.length > SHOWN_LINES ? ` (the first ${SHOWN_LINES})` : "";
-  return { figure: figureOf(svg, `Data held by the sampled devices${more}`, table, "data"), mark: svg.place };
-}
-
-/** How similarity rises and the objective falls. */
-function closeness(plan, story) {
-  const steps = story.frames.map((_, t) => t);
-  const shares = story.frames.map(({ similarity }) => similarity ?? 0);
-  const series = [
-    { name: "mean similarity Λ", x: steps, y: shares },
-    { name: "objective", x: plan.steps.map(({ step }) => step), y: plan.steps.map(({ objective }) => objective) },
-  ];
-  const title = "Similarity on links into the sampled devices, and the objective, over time";
-  const svg = lineChart({ title, xLabel: "step t", yLabel: "", series, mark: 0, narrow: true });
-  const table = [["step", "mean similarity", "objective"], ...steps.map((t) => [t, shares[t], plan.steps[t - 1]?.objective ?? null])];
-  return { figure: figureOf(svg, "Similarity and objective", table, "similarity"), mark: svg.place };
-}
-
 const SHOWN_BINDING = 24;
 
 function binding(network, story, step) {
@@ -164,7 +136,7 @@ function binding(network, story, step) {
     h(
       "ul",
       { class: "chips" },
-      shown.map(({ device, name }) => h("li", {}, button(`${device} ${name}`, () => set({ device }), { class: "chip", "aria-label": `Device ${device}: ${name} binds` }))),
+      shown.map(({ device, name }) => h("li", {}, button(`${nameOf(network, device)} ${name}`, () => set({ device }), { class: "chip", "aria-label": `Device ${nameOf(network, device)}: ${name} binds` }))),
     ),
     found.length > shown.length && h("p", { class: "muted" }, `and ${found.length - shown.length} more`),
   );

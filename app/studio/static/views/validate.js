@@ -1,10 +1,10 @@
 // Validations: start one, watch it learn, look at past ones.
 import { planRequest } from "../actions.js";
 import { percent } from "../core/format.js";
-import { ENDED, SCHEMES, curveSeries, curveTable, schemeTable, validationRequest } from "../core/experiments.js";
+import { ENDED, SCHEMES, curveSeries, curveTable, lookOf, schemeTable, standing, validationRequest } from "../core/experiments.js";
 import { call, follow } from "../ui/api.js";
 import { barChart, csv, figureOf, lineChart, tableOf } from "../ui/chart.js";
-import { button, choiceBox, facts, field, h, numberBox, save } from "../ui/dom.js";
+import { button, choiceBox, facts, field, h, numberBox, renew, save } from "../ui/dom.js";
 import { announce, empty, loading, problem } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
@@ -17,8 +17,8 @@ const SOURCES = [
 ];
 const SETS = [
   ["digits", "Digits (small, always there)"],
-  ["mnist", "MNIST"],
-  ["fashion-mnist", "Fashion-MNIST"],
+  ["mnist", "MNIST (the worker needs its files, or the internet)"],
+  ["fashion-mnist", "Fashion-MNIST (likewise)"],
 ];
 const NUMBERS = [
   ["aggregations", "Aggregations K", 1, 1000, 1],
@@ -89,6 +89,16 @@ async function start() {
   }
 }
 
+/** Lay another validation's curves over the open one's, or take them away. */
+async function overlay(id) {
+  if (state.overlaid?.id === id) return update({ overlaid: null });
+  try {
+    return update({ overlaid: await call("GET", `/v1/validations/${id}`) });
+  } catch (error) {
+    return update({ jobError: error });
+  }
+}
+
 async function cancel() {
   try {
     update({ job: await call("POST", `/v1/validations/${state.job.id}/cancel`) });
@@ -143,7 +153,7 @@ export function validateView(panel) {
     calls.refresh();
   };
   listen(["settings", "network", "plan", "starting", "job"], show);
-  listen(["jobs", "settings", "job"], () => state.settings.view === "validate" && list.replaceChildren(...pastList()));
+  listen(["jobs", "settings", "job", "overlaid"], () => state.settings.view === "validate" && list.replaceChildren(...pastList()));
   let entered = false;
   const enter = () => {
     if (entered || state.settings.view !== "validate") return;
@@ -179,7 +189,10 @@ function pastList() {
       jobs.slice(0, 30).map((one) => {
         const current = one.id === job?.id ? job : one;
         const progress = ENDED.has(current.state) ? "" : `, ${percent(current.progress)}`;
-        return h("li", {}, button(`${when(one.created_at)} · ${current.state}${progress}`, () => open(one.id), { class: "link", "aria-current": one.id === job?.id ? "true" : null }));
+        const name = `${when(one.created_at)} · ${current.state}${progress}`;
+        const over = state.overlaid?.id === one.id;
+        const lay = button(over ? "take away" : "overlay", () => overlay(one.id), { class: "link", "aria-pressed": String(over), "data-job": one.id, "aria-label": `Overlay the curves of ${name}` });
+        return h("li", {}, button(name, () => open(one.id), { class: "link", "aria-current": one.id === job?.id ? "true" : null }), job && one.id !== job.id && lay);
       }),
     ),
   ];
@@ -189,8 +202,9 @@ export function validatePanel(panel) {
   const show = () => {
     if (state.settings.view !== "validate") return;
     const { job, jobError, starting } = state;
-    panel.replaceChildren(
-      ...[
+    renew(
+      panel,
+      [
         jobError && problem(jobError),
         starting && loading("Starting"),
         !job && !starting && !jobError && empty("No validation open", "Start one on the left, or open a past one."),
@@ -201,8 +215,8 @@ export function validatePanel(panel) {
     );
   };
   let before = {};
-  listen(["job", "jobError", "starting", "settings"], () => {
-    const now = { job: state.job, error: state.jobError, starting: state.starting, view: state.settings.view };
+  listen(["job", "overlaid", "jobError", "starting", "settings"], () => {
+    const now = { job: state.job, over: state.overlaid, error: state.jobError, starting: state.starting, view: state.settings.view };
     if (Object.keys(now).every((name) => now[name] === before[name])) return;
     before = now;
     show();
@@ -217,7 +231,7 @@ function heading(job) {
     "div",
     { class: "card" },
     facts([
-      ["State", h("span", { id: "job-state" }, `${job.state}${busy ? left : ""}`)],
+      ["State", h("span", { id: "job-state", "data-job": job.id }, `${job.state}${busy ? left : ""}`)],
       ["Trained on", `${job.data_set}, ${job.sample_size} devices sampled, ${job.aggregations} aggregations of ${job.aggregation_period} steps`],
       ["Runs done", `${job.parts_done} of ${job.parts}`],
     ]),
@@ -232,13 +246,26 @@ function heading(job) {
   );
 }
 
+/** The curves laid over, dotted and without bands. */
+function overlaid(job, measure) {
+  const other = state.overlaid;
+  if (!other || other.id === job.id) return [];
+  return curveSeries(other, measure).map(({ name, x, y, look }) => ({ name: `${name}, ${when(other.created_at)}`, x, y, look: { ...look, dash: "1.5 3" } }));
+}
+
+const band = (job) => {
+  const runs = Math.max(...job.schemes.map((one) => one.runs_planned));
+  const means = runs > 1 ? `Means over up to ${runs} runs; bands are one standard deviation wide on each side.` : "One run of each scheme: chance alone can order them.";
+  return `${means} Solid lines send data, dashed ones do not.${state.overlaid ? " Dotted lines are those of the validation laid over." : ""}`;
+};
+
 function results(job) {
   const lines = (measure, caption, more = {}) => {
-    const svg = lineChart({ title: `${caption} by scheme`, xLabel: "aggregation k", yLabel: measure.replace("_", " "), series: curveSeries(job, measure), ...more });
-    return h("div", { class: "card" }, figureOf(svg, caption, curveTable(job, measure), measure));
+    const svg = lineChart({ title: `${caption} by scheme`, xLabel: "aggregation k", yLabel: measure.replace("_", " "), series: [...curveSeries(job, measure), ...overlaid(job, measure)], to: job.aggregations, ...more });
+    return h("div", { class: "card" }, figureOf(svg, caption, curveTable(job, measure), measure), h("small", {}, band(job)));
   };
-  const bars = (key, caption, missing) => {
-    const rows = job.schemes.map((one) => ({ name: one.scheme, value: one[key] ?? null, text: one[key] === undefined ? missing : undefined }));
+  const bars = (key, caption) => {
+    const rows = job.schemes.map((one) => ({ name: one.scheme, value: one.runs ? (one[key] ?? null) : null, text: standing(job, one, key), look: lookOf(one.scheme) }));
     return h("div", { class: "card" }, figureOf(barChart({ title: `${caption} by scheme`, xLabel: caption, rows }), caption, [["scheme", caption], ...rows.map(({ name, value }) => [name, value])], key));
   };
   const table = schemeTable(job);
@@ -250,8 +277,8 @@ function results(job) {
       { class: "cards" },
       lines("accuracy", "Accuracy after each aggregation", { target: job.target }),
       lines("loss", "Loss after each aggregation"),
-      bars("aggregations_to_target", `Aggregations to an accuracy of ${job.target}`, "not reached"),
-      bars("datapoints_to_target", `Datapoints processed to an accuracy of ${job.target}`, "not reached"),
+      bars("aggregations_to_target", `Aggregations to an accuracy of ${job.target}`),
+      bars("datapoints_to_target", `Datapoints processed to an accuracy of ${job.target}`),
       bars("moved", "Datapoints moved"),
       lines("gradient_norm", "Gradient norm as measured", { from: 0 }),
     ),

@@ -1,0 +1,35 @@
+// Why a device was or was not picked, from the service's record of the search. Gains compare within a round only.
+
+/** What this device would have added in a round; undefined if the plan does not tell. */
+export function gainIn(pick, device) {
+  const place = pick.gains?.device.indexOf(device) ?? -1;
+  return place < 0 ? pick.candidate_scores[pick.candidates.indexOf(device)] : pick.gains.gain[place];
+}
+
+/** The rounds in which this device was picked or passed over: [{number, pick, own, share}], share of the winner's gain. */
+export function roundsOf(trace, device) {
+  return (trace ?? []).flatMap((pick, i) => {
+    const own = pick.device === device ? pick.score : gainIn(pick, device);
+    if (own === undefined) return [];
+    return [{ number: i + 1, pick, own, share: pick.score > 0 ? own / pick.score : own >= pick.score ? 1 : 0 }];
+  });
+}
+
+/** The round in which a device that was passed over came closest, or null. */
+export function closest(rounds) {
+  return rounds.reduce((best, one) => (best === null || one.share > best.share ? one : best), null);
+}
+
+/** Sampled devices with what they hold, receive and cover: a row each, in the order of choice. */
+export function memberRows(network, story, cover) {
+  const end = story.frames.at(-1);
+  const covered = new Map();
+  cover.by.forEach((place, device) => {
+    if (place >= 0 && !story.order.has(device)) covered.set(place, (covered.get(place) ?? 0) + 1);
+  });
+  return story.sampled.map((device, place) => {
+    const first = network.devices.data[device];
+    const received = story.frames.reduce((sum, frame) => sum + (frame.received[place] ?? 0), 0);
+    return { device, first, received, last: end.data[place], covers: covered.get(place) ?? 0 };
+  });
+}

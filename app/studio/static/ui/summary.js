@@ -1,0 +1,77 @@
+// What a plan comes to, shown while no device is chosen.
+import { figure, percent, plural } from "../core/format.js";
+import { coverage } from "../core/measures.js";
+import { nameOf } from "../core/network.js";
+import { memberRows } from "../core/reasons.js";
+import { covering } from "../draw/roles.js";
+import { figureOf, lineChart } from "./chart.js";
+import { button, h } from "./dom.js";
+import { set } from "./store.js";
+
+const total = (story, name) => story.frames.reduce((sum, { flows }) => sum + flows[name].reduce((a, b) => a + b, 0), 0);
+
+/** {parts, mark}: the parts of the summary, and what moves their charts to a step. */
+export function summary(network, story, plan) {
+  const charts = [growth(network, plan, story), closeness(plan, story)];
+  return {
+    parts: [h("h3", {}, "The plan"), h("p", { class: "verdict" }, sentence(network, story, plan)), members(network, story), ...charts.map(({ made }) => made)],
+    mark: (step) => charts.forEach(({ mark }) => mark(step)),
+  };
+}
+
+/** The plan in three sentences. */
+function sentence(network, story, plan) {
+  const end = story.frames.length - 1;
+  const [sent, useful] = [total(story, "datapoints"), total(story, "useful")];
+  const choice = plan.set_gap === undefined ? "" : ` No other choice of ${plan.sampled.length} has an objective lower by more than ${percent(plan.set_gap)}.`;
+  const flows = sent > 0 ? `In ${plural(end, "step")} others send them ${figure(sent)} datapoints, ${figure(useful)} of them new to the receiver.` : "Nothing is sent.";
+  const shares = `What they hold or hold alike grows from ${percent(coverage(network, story, 0))} to ${percent(coverage(network, story, end))} of all data.`;
+  return `${plan.sampled.length} of ${plural(network.n, "device")} train. ${flows} ${shares}${choice}`;
+}
+
+const SHOWN_MEMBERS = 30;
+
+function members(network, story) {
+  const rows = memberRows(network, story, covering(network, story, new Set(story.sampled)));
+  const line = ({ device, first, received, last, covers }) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, button(nameOf(network, device), () => set({ device }), { class: "link", "aria-label": `Look at device ${nameOf(network, device)}` })),
+      [`${figure(first)} → ${figure(last)}`, figure(received), String(covers)].map((cell) => h("td", {}, cell)),
+    );
+  const names = ["trains", "holds", "receives", "covers"];
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Sampled devices" },
+    h("table", {}, h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, rows.slice(0, SHOWN_MEMBERS).map(line))),
+    rows.length > SHOWN_MEMBERS && h("p", { class: "muted" }, `and ${rows.length - SHOWN_MEMBERS} more`),
+  );
+}
+
+const SHOWN_LINES = 7;
+
+function growth(network, plan, story) {
+  const steps = story.frames.map((_, t) => t);
+  const name = (device) => (network.ids ? nameOf(network, device) : `device ${device}`);
+  const series = plan.sampled.slice(0, SHOWN_LINES).map((device, i) => ({ name: name(device), x: steps, y: story.frames.map((frame) => frame.data[i]) }));
+  const svg = lineChart({ title: "Data held by the sampled devices over time", xLabel: "step t", yLabel: "datapoints D", series, mark: 0, narrow: true });
+  const head = ["step", ...plan.sampled.map(name)];
+  const table = [head, ...story.frames.map((frame, t) => [t, ...frame.data])];
+  const more = plan.sampled.length > SHOWN_LINES ? ` (the first ${SHOWN_LINES})` : "";
+  return { made: figureOf(svg, `Data held by the sampled devices${more}`, table, "data"), mark: svg.place };
+}
+
+/** How similarity rises and the objective falls. */
+function closeness(plan, story) {
+  const steps = story.frames.map((_, t) => t);
+  const shares = story.frames.map(({ similarity }) => similarity ?? 0);
+  const series = [
+    { name: "mean similarity Λ", x: steps, y: shares },
+    { name: "objective", x: plan.steps.map(({ step }) => step), y: plan.steps.map(({ objective }) => objective) },
+  ];
+  const title = "Similarity on links into the sampled devices, and the objective, over time";
+  const svg = lineChart({ title, xLabel: "step t", yLabel: "", series, mark: 0, narrow: true });
+  const table = [["step", "mean similarity", "objective"], ...steps.map((t) => [t, shares[t], plan.steps[t - 1]?.objective ?? null])];
+  return { made: figureOf(svg, "Similarity and objective", table, "similarity"), mark: svg.place };
+}
