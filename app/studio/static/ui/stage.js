@@ -85,7 +85,7 @@ function pointer(canvas, map, tip) {
     return [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
   };
   // One finger scrolls the page, as everywhere; two move and zoom the drawing.
-  canvas.addEventListener("touchmove", (event) => event.touches.length > 1 && event.preventDefault(), { passive: false });
+  canvas.addEventListener("touchmove", (event) => event.touches.length > 1 && event.cancelable && event.preventDefault(), { passive: false });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, place(canvas, event));
