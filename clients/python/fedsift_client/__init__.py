@@ -9,7 +9,7 @@
 docs/client.md of the project has more.
 """
 
-from fedsift_client.answers import Period, Plan, Step
+from fedsift_client.answers import Comparison, Period, Plan, Step
 from fedsift_client.client import AsyncClient, Client
 from fedsift_client.courier import Courier, Inbox, Parcel
 from fedsift_client.errors import (
@@ -41,6 +41,7 @@ __all__ = [
     "AsyncValidation",
     "BusyError",
     "Client",
+    "Comparison",
     "ConflictError",
     "Courier",
     "Event",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedsift_client.errors import InputError, MissingPackageError, ProtocolError
 from fedsift_client.orders import Order, orders_of
 
-__all__ = ["Period", "Plan", "Step"]
+__all__ = ["Comparison", "Period", "Plan", "Step"]
 
 PlanT = TypeVar("PlanT", bound="Plan")
 
@@ -159,10 +159,7 @@ class Plan:
 
     def frame(self) -> Any:
         """All transfers as a pandas DataFrame: step, source, target, fraction, datapoints, and ids if there are any."""
-        try:
-            import pandas as pd  # noqa: PLC0415 - optional
-        except ImportError as error:
-            raise MissingPackageError("frames need pandas: pip install 'fedsift-client[frames]'") from error
+        pd = _pandas()
         columns = {name: np.concatenate([getattr(step, name) for step in self.steps]) for name in _TRANSFERS}
         steps = np.repeat([step.step for step in self.steps], [step.source.size for step in self.steps])
         frame = pd.DataFrame({"step": steps, **columns})
@@ -191,6 +188,44 @@ class Period(Plan):
     def replaced(self) -> list[dict[str, Any]]:
         """Which lost device was replaced by which, as the service tells it: `{"lost": 7, "by": 12}`."""
         return list(self.answer.get("replaced") or [])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Plans side by side: `rows` for every combination, `groups` of those that differ by seed alone.
+
+    Both have the service's names; docs/api.md of the service explains them.
+    """
+
+    rows: list[dict[str, Any]]
+    groups: list[dict[str, Any]]
+    answer: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any]) -> "Comparison":
+        """The comparison in an answer."""
+        return cls(answer["rows"], answer["groups"], {k: v for k, v in answer.items() if k not in {"rows", "groups"}})
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row was reached within the time limit."""
+        return bool(self.answer["complete"])
+
+    def frame(self) -> Any:
+        """The rows as a pandas DataFrame; fields within fields have names as `difference.objective`."""
+        return _pandas().json_normalize(self.rows)
+
+    def group_frame(self) -> Any:
+        """The groups likewise, as `objective.mean`."""
+        return _pandas().json_normalize(self.groups)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise MissingPackageError("frames need pandas: pip install 'fedsift-client[frames]'") from error
+    return pd
 
 
 def _orders(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The two clients: one that blocks, one for asyncio."""
 
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
 import httpx
 
 from fedsift_client import operations
-from fedsift_client.answers import Plan
+from fedsift_client.answers import Comparison, Plan
 from fedsift_client.http.events import Event
 from fedsift_client.http.exchange import Effect, Operation, Patience
 from fedsift_client.http.wires import AsyncWire, Wire, address, credentials
@@ -82,6 +82,14 @@ class Client:
         """
         asked = {"sample_size": sample_size, "horizon": horizon, **parameters}
         return self.perform(operations.plan(given, asked, self.patience))
+
+    def compare(self, given: Given, *, sample_sizes: Sequence[int], horizon: int, **parameters: Any) -> Comparison:
+        """Plan for every combination of `sample_sizes`, `samplers`, `budget_scales` and `seeds`, side by side.
+
+        `given` is as for `plan`, but no archive; other fields are those of POST /v1/comparisons.
+        """
+        asked = {"sample_sizes": list(sample_sizes), "horizon": horizon, **parameters}
+        return self.perform(operations.compare(given, asked, self.patience))
 
     def kept_plan(self, plan_id: str) -> Plan:
         """A plan that was asked for with `keep=True`."""
@@ -158,6 +166,13 @@ class AsyncClient:
         """As `Client.plan`."""
         asked = {"sample_size": sample_size, "horizon": horizon, **parameters}
         return await self.perform(operations.plan(given, asked, self.patience))
+
+    async def compare(
+        self, given: Given, *, sample_sizes: Sequence[int], horizon: int, **parameters: Any
+    ) -> Comparison:
+        """As `Client.compare`."""
+        asked = {"sample_sizes": list(sample_sizes), "horizon": horizon, **parameters}
+        return await self.perform(operations.compare(given, asked, self.patience))
 
     async def kept_plan(self, plan_id: str) -> Plan:
         """As `Client.kept_plan`."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fedsift_client.answers import Period, Plan
+from fedsift_client.answers import Comparison, Period, Plan
 from fedsift_client.errors import InputError
 from fedsift_client.http.calls import delete, get, post, post_archive
 from fedsift_client.http.exchange import Operation, Patience, exchange
@@ -13,6 +13,7 @@ from fedsift_client.orders import Order, orders_of
 __all__ = [
     "aggregate",
     "cancel_validation",
+    "compare",
     "diagnose",
     "forget",
     "orders",
@@ -38,6 +39,14 @@ def plan(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Ope
     body = described(given, asked)
     reply = yield from exchange(post("/v1/plans", body, creates=bool(asked.get("keep")), key=key), patience)
     return Plan.of(reply.json())
+
+
+def compare(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Comparison]:
+    """Plans side by side; nothing is kept, so that the call can be repeated."""
+    if is_archive(given):
+        raise InputError("a comparison takes no archive: store it as a network, and give its id")
+    reply = yield from exchange(post("/v1/comparisons", described(given, _checked(parameters))), patience)
+    return Comparison.of(reply.json())
 
 
 def diagnose(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
