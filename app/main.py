@@ -46,6 +46,8 @@ from app.telemetry.metrics import Metrics
 from app.telemetry.traces import tracing
 from app.validations.numbers import JobNumbers
 from app.validations.router import router as validations
+from app.webhooks.courier import Courier
+from app.webhooks.targets import Targets
 from app.wire.budget import MemoryBudget
 from app.worker.store import LiveWorkers, WorkerStore
 
@@ -176,15 +178,17 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     loading = asyncio.create_task(service.pool.run(lambda: warm_up(service)))
     looking = asyncio.create_task(look_at_store(service))
     retention = Retention(service)
+    courier = Courier(service.store, Targets.of(service.settings.webhook_targets))
     if service.tidies:
         retention.start()
+        courier.start()
     with _work_ends_after_signals(service):
         yield
-    await _finish(service, retention)
+    await _finish(service, retention, courier)
     await asyncio.gather(loading, looking)
 
 
-async def _finish(service: Service, retention: Retention) -> None:
+async def _finish(service: Service, retention: Retention, courier: Courier) -> None:
     """Let the threads end what they do, within what is left of the grace; all requests have been answered by now.
 
     A thread may still wait for a store that hangs, and a normal exit would wait for the thread. So the process ends
@@ -193,13 +197,14 @@ async def _finish(service: Service, retention: Retention) -> None:
     since = service.closing_since or time.monotonic()
     left = max(1.0, service.settings.shutdown_grace - (time.monotonic() - since))
     try:
-        await Executor("shutdown", threads=1, queue=1, seconds=left).run(_close, service, retention)
+        await Executor("shutdown", threads=1, queue=1, seconds=left).run(_close, service, retention, courier)
     except NoAnswerError:
         _log.error("a thread does not end; leaving without it")
         os._exit(0)
 
 
-def _close(service: Service, retention: Retention) -> None:
+def _close(service: Service, retention: Retention, courier: Courier) -> None:
+    courier.stop()
     retention.stop()
     service.pool.shut_down()
     service.store.close()

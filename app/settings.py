@@ -167,6 +167,14 @@ class Settings(BaseSettings):
         ge=0,
         description="Bytes of a SQLite store's disk to leave free: with less nothing new is kept (507).",
     )
+    webhook_targets: Names = Field(
+        (),
+        description="Hosts and networks, as a JSON list, that webhooks may call, such as `hooks.example` and "
+        "`10.1.0.0/16`; none by default.",
+    )
+    webhook_days: float = Field(
+        7.0, gt=0, description="Days for which a webhook's delivery is tried, and shown in its log."
+    )
     event_streams: int = Field(100, ge=0, description="Event streams; further ones get 503.")
     stream_seconds: float = Field(
         600.0, gt=0, description="Seconds after which an event stream ends; clients reconnect with `Last-Event-ID`."
@@ -203,7 +211,7 @@ class Settings(BaseSettings):
 
     def export(self) -> None:
         """Put the settings that were given into the environment, where the server's processes read them."""
-        for name in self.model_fields_set - {"allowed_hosts", "cors_origins"}:
+        for name in self.model_fields_set - {"allowed_hosts", "cors_origins", "webhook_targets"}:
             os.environ[f"FEDSIFT_{name.upper()}"] = str(getattr(self, name))
 
 

@@ -19,7 +19,7 @@ LOCAL = "local"
 
 _KEY = "id, name, created_at, owner"
 # The tables with an owner's rows.
-_OWNED = ("plans", "runs", "validations", "networks", "usage", "about")
+_OWNED = ("plans", "runs", "validations", "networks", "usage", "about", "webhooks")
 
 
 class KeyNameError(FedsiftError):

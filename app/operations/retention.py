@@ -12,6 +12,7 @@ from app.networks.store import NetworkStore
 from app.store import StoreError
 from app.store.usage import delete_old
 from app.validations.parts import PartStore
+from app.webhooks.store import WebhookStore
 
 __all__ = ["Retention", "tidy"]
 
@@ -62,6 +63,7 @@ def tidy(service: Service) -> None:
             older_than=_DAY * settings.validation_days, kept_of_owner=settings.validations_kept
         ),
         "networks": NetworkStore(store).delete_old(settings.network_days),
+        "deliveries": WebhookStore(store).delete_old(settings.webhook_days),
     }
     if any(deleted.values()):
         _log.info("deleted what was too old", extra={"fields": deleted})

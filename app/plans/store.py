@@ -7,6 +7,7 @@ from typing import Any
 
 from app.store import Store
 from app.store.about import About, joined, read_about, tell
+from app.store.outbox import announce
 from app.store.paging import Page, owned_page
 from app.store.usage import ROW_BYTES, charge
 
@@ -53,6 +54,7 @@ class PlanStore:
                 t.change(sql, entry.id, owner, entry.created_at, *packed)
                 more = tell(t, "plan", entry.id, owner, entry.about)
                 charge(t, self._store, owner, "plan", entry.id, size=size + more, limit=most_bytes)
+                announce(t, owner, "plan.kept", entry.id, {})
 
         return write
 

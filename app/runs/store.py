@@ -13,6 +13,7 @@ from typing import Any
 from app.store import Store
 from app.store.about import About, joined, read_about, tell
 from app.store.database import GoneError, ReadTransaction, Transaction
+from app.store.outbox import announce
 from app.store.paging import Page, owned_page
 from app.store.usage import ROW_BYTES, charge
 
@@ -152,6 +153,7 @@ class RunStore:
                 size_now = size + rows.replace_conditions(t)
                 more = tell(t, "run", run.id, run.owner, run.about)
                 charge(t, self._store, run.owner, "run", run.id, size=size_now + more, limit=most_bytes)
+                announce(t, run.owner, "run.started", run.id, {"aggregation": 0})
 
         return write
 
@@ -258,6 +260,7 @@ class RunStore:
                         more = "UPDATE runs SET n_devices = ? WHERE id = ? AND n_devices < ?"
                         t.change(more, period.n_devices, period.run_id, period.n_devices)
                         charge(t, self._store, owner, "run", period.run_id, size=size, limit=most_bytes)
+                        announce(t, owner, "run.aggregated", period.run_id, {"aggregation": period.aggregation})
                     return added
             except GoneError:
                 return False

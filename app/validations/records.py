@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from app.store.about import About
 from app.store.database import Transaction
+from app.store.outbox import announce
 
 __all__ = [
     "OPEN_PARTS",
@@ -89,8 +90,8 @@ class EventRecord:
 
 def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any]) -> None:
     """Append an event; the validation's row is locked by it, so numbers are taken in the order of commits."""
-    sql = "UPDATE validations SET last_event = last_event + 1, updated_at = ? WHERE id = ? RETURNING last_event"
-    for (number,) in t.rows(sql, time.time(), validation_id):
+    sql = "UPDATE validations SET last_event = last_event + 1, updated_at = ? WHERE id = ? RETURNING last_event, owner"
+    for number, owner in t.rows(sql, time.time(), validation_id):
         t.change(
             "INSERT INTO validation_events (validation_id, number, kind, body) VALUES (?, ?, ?, ?)",
             validation_id,
@@ -98,6 +99,8 @@ def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any
             kind,
             json.dumps(body),
         )
+        if kind == "state":
+            announce(t, owner, f"validation.{body['state']}", validation_id, body)
 
 
 def settle(t: Transaction, validation_id: str, now: str) -> None:

@@ -1,0 +1,1 @@
+"""Commands for the operators of a service."""

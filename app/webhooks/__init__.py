@@ -1,0 +1,1 @@
+"""Webhooks: what happens to plans, runs and validations, told to programs elsewhere (docs/webhooks.md)."""
