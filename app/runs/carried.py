@@ -50,6 +50,7 @@ class Carried:
         lost: devices that are lost now.
         moved: what the period sends, by pair.
         trained: who trained when; kept only if the run limits it.
+        norms: ‖∇F_i‖ of devices as reported last.
     """
 
     horizon: HorizonState
@@ -59,6 +60,7 @@ class Carried:
     lost: frozenset[int] = frozenset()
     moved: Moved | None = None
     trained: Trained = field(default_factory=Trained)
+    norms: dict[int, float] = field(default_factory=dict)
 
     def training(self, period: int, limits: ParticipationIn | None) -> "Carried":
         """With the period that the sampled devices are to train in."""
@@ -81,6 +83,7 @@ class Carried:
             columns = (self.trained.periods, self.trained.last)
             kept["trained"] = [devices, *([column[device] for device in devices] for column in columns)]
         kept |= {"lost": sorted(self.lost)} if self.lost else {}
+        kept |= {"norms": [list(self.norms), list(self.norms.values())]} if self.norms else {}
         kept |= {} if self.moved is None else {"moved": self.moved.to_lists()}
         return json.dumps(kept)
 
@@ -97,6 +100,7 @@ class Carried:
             frozenset(kept.get("lost", ())),
             Moved(**kept["moved"]) if "moved" in kept else None,
             Trained(dict(zip(devices, periods, strict=True)), dict(zip(devices, last, strict=True))),
+            dict(zip(*kept.get("norms", ((), ())), strict=True)),
         )
 
     def lost_devices(self) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":

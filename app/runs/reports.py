@@ -46,4 +46,6 @@ def reported(
     back = named_devices(request, "joined", n, ids)
     gone = NOBODY if gone is None else gone
     lost = (carried.lost | set(gone.tolist())) - set(() if back is None else back.tolist())
-    return Report(replace(carried, horizon=state, lost=frozenset(lost)), gone)
+    told = {} if request.gradient_norms is None else request.gradient_norms.by_device(n, ids)
+    norms = {device: norm for device, norm in (carried.norms | told).items() if device not in lost}
+    return Report(replace(carried, horizon=state, lost=frozenset(lost), norms=dict(sorted(norms.items()))), gone)

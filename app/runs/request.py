@@ -21,6 +21,7 @@ __all__ = [
     "BinaryRunParameters",
     "DataIn",
     "DeliveredIn",
+    "GradientNormsIn",
     "GroupIn",
     "ParticipationIn",
     "ResampleIn",
@@ -103,6 +104,25 @@ class DataIn(RequestModel):
         return devices, column(self.datapoints, "/data/datapoints", length=devices.size)
 
 
+class GradientNormsIn(RequestModel):
+    """‖∇F_i‖ of some devices, each on the data that it holds, with the model of this aggregation."""
+
+    device: Optional[Indices] = None
+    device_ids: Optional[list[DeviceId]] = Field(None, description="`device` by ids.")
+    norms: Measures
+
+    def by_device(self, n_devices: int, ids: DeviceIds | None) -> dict[int, float]:
+        """The norm of each device that is named.
+
+        Raises:
+            InvalidRequestError: it names no device, one twice, or not as many as it has norms.
+        """
+        devices = _numbers(self, "device", "/gradient_norms", n_devices, ids)
+        _refuse(_named_again(devices), "/gradient_norms/device", "names a device twice")
+        norms = column(self.norms, "/gradient_norms/norms", length=devices.size)
+        return dict(zip(devices.tolist(), norms.tolist(), strict=True))
+
+
 class DeliveredIn(RequestModel):
     """What really arrived of what the last period was to send, by pair; other pairs' data arrived as planned."""
 
@@ -170,6 +190,9 @@ class AggregationRequest(RequestModel):
     gradient_norm: Annotated[Measure, Field(description="‖∇F̄(kτ)‖ as observed.")]
     gradient_noise: Optional[Measure] = Field(
         None, description="γ as measured; it holds from now on. Without it the one before does."
+    )
+    gradient_norms: Optional[GradientNormsIn] = Field(
+        None, description="Norms of single devices. The run keeps and shows them; plans do not depend on them."
     )
     lost: Optional[Indices] = Field(
         None, description="Devices that are gone, with all they have received, until they are reported as `joined`."

@@ -19,6 +19,7 @@ from app.wire.naming import PlanAsked, RunState
 __all__ = [
     "AggregationList",
     "AggregationOut",
+    "DeviceNorms",
     "Moving",
     "PeriodOut",
     "ReplacedOut",
@@ -72,6 +73,18 @@ class Moving(AnswerModel):
     datapoints: list[float]
 
 
+class DeviceNorms(AnswerModel):
+    """‖∇F_i‖ of devices, as reported."""
+
+    device: list[int]
+    norms: list[float]
+
+    @classmethod
+    def of(cls, norms: dict[int, float]) -> "DeviceNorms | None":
+        """None if there are none."""
+        return cls(device=list(norms), norms=list(norms.values())) if norms else None
+
+
 class RunNow(RunOut):
     """Where a run stands: who trains, who holds what, and what is under way."""
 
@@ -81,6 +94,9 @@ class RunNow(RunOut):
     sampled_data: list[float] = Field(description="What they hold when it ends, in the order of `sampled`.")
     lost: list[int] = Field(description="Devices that were reported lost and have not joined again.")
     moving: Optional[Moving] = Field(None, description="Absent for a period that an earlier release planned.")
+    gradient_norms: Optional[DeviceNorms] = Field(
+        None, description="As reported last, of devices that are not lost; absent if none were."
+    )
 
     @classmethod
     def now(cls, run: RunRecord, aggregation: int, carried: Carried, entry: PeriodEntry) -> "RunNow":
@@ -96,6 +112,7 @@ class RunNow(RunOut):
             lost=sorted(carried.lost),
             **given(
                 sampled_ids=ids,
+                gradient_norms=DeviceNorms.of(carried.norms),
                 moving=None if moved is None else Moving(**{name: getattr(moved, name).tolist() for name in columns}),
             ),
         )
@@ -182,12 +199,15 @@ class PeriodOut(PlanSummary):
         )
 
 
-def digest(period: PeriodOut, gradient_norm: float | None) -> str:
+def digest(period: PeriodOut, gradient_norm: float | None, norms: dict[int, float] | None = None) -> str:
     """What lists and events tell of a period, as JSON."""
     shown = period.model_dump(
         mode="json", include={"sampled", "sampled_ids", "objective", "replaced"}, exclude_none=True
     )
-    return json.dumps(shown | given(gradient_norm=gradient_norm))
+    told = DeviceNorms.of(norms or {})
+    return json.dumps(
+        shown | given(gradient_norm=gradient_norm, gradient_norms=None if told is None else told.model_dump())
+    )
 
 
 class AggregationOut(AnswerModel):
@@ -198,6 +218,7 @@ class AggregationOut(AnswerModel):
     first_step: int
     last_step: int
     gradient_norm: Optional[float] = Field(None, description="As observed.")
+    gradient_norms: Optional[DeviceNorms] = Field(None, description="Of single devices, as this report told them.")
     sampled: Optional[list[int]] = Field(None, description="Who trains; absent for an earlier release's, likewise:")
     sampled_ids: Optional[list[str]] = None
     objective: Optional[float] = None

@@ -189,7 +189,9 @@ def _planned(
     period = PeriodOut.from_domain(run, k, result, output, now, replaced=chosen.replaced, fresh=fresh)
     after = replace(report.carried, horizon=result.state, moved=result.moved(chosen.state))
     state = after.training(k, policy.participation).to_json()
-    told = digest_for_lists(period, request.gradient_norm)
+    norms = request.gradient_norms
+    own = None if norms is None else norms.by_device(result.plan.n_devices, query.ids)
+    told = digest_for_lists(period, request.gradient_norm, own)
     return state, encoded(service, period), now, told, conditions, result.plan.n_devices
 
 

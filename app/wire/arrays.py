@@ -48,6 +48,7 @@ _CONDITIONS = ("devices", "topology")
 # Reports of aggregations.
 _REPORTED: Mapping[str, Mapping[str, str]] = {
     "data": {"device": "integers", "datapoints": "numbers"},
+    "gradient_norms": {"device": "integers", "norms": "numbers"},
     "delivered": {"source": "integers", "target": "integers", "datapoints": "numbers"},
 }
 

@@ -295,3 +295,23 @@ def test_events_tell_plans_and_replacements_and_can_be_resumed(client: httpx.Cli
     assert client.get(f"{run.place}/events", headers={"last-event-id": "3"}).status_code == 204
     listed = client.get(f"{run.place}/aggregations").json()["aggregations"]
     assert [{**one, "number": k + 1, "kind": "plan"} for k, one in enumerate(listed)] == told
+
+
+def test_gradient_norms_of_devices_are_shown_and_do_not_change_plans(client: httpx.Client) -> None:
+    request = random_request(1, 12, horizon=30)
+    run, other = Run(client, request), Run(client, request)
+    first, second = sorted(run.period["sampled"][:2])
+    norms = {"device": [first, second], "norms": [0.5, 2.0]}
+    assert run.aggregate(gradient_norms=norms)["objective"] == other.aggregate()["objective"]
+    assert client.get(run.place).json()["gradient_norms"] == norms
+    assert "gradient_norms" not in client.get(other.place).json()
+    run.aggregate(lost=[second], gradient_norms={"device": [first], "norms": [0.25]})
+    assert client.get(run.place).json()["gradient_norms"] == {"device": [first], "norms": [0.25]}
+    listed = client.get(f"{run.place}/aggregations").json()["aggregations"]
+    assert [one.get("gradient_norms", {}).get("norms") for one in listed] == [None, [0.5, 2.0], [0.25]]
+    for wrong, place in (
+        ({"device": [0], "norms": [1.0, 2.0]}, "/gradient_norms/norms"),
+        ({"device": [1, 1], "norms": [1.0, 2.0]}, "/gradient_norms/device/1"),
+        ({"device_ids": ["a"], "norms": [1.0]}, "/gradient_norms/device_ids"),
+    ):
+        assert run.send(gradient_norms=wrong).json()["errors"][0]["pointer"] == place
