@@ -109,10 +109,14 @@ build/flower/.ready:
 RESULT = | tail -n 1 > docs/results/samplers
 sampling-tables: SHELL := /bin/bash -o pipefail
 sampling-tables: $(VENV)/.dev ## Measure the tables of docs/sampling.md anew (half an hour on two idle cores)
+	$(BIN)/python -m benchmarks.sampler_objectives --devices 10 $(RESULT)/objectives-10.json
+	$(BIN)/python -m benchmarks.sampler_objectives --devices 100 $(RESULT)/objectives-100.json
 	$(BIN)/python -m benchmarks.holdings_estimate $(RESULT)/holdings.json
 	$(BIN)/python -m benchmarks.sampler_quality --only ten $(RESULT)/ten-devices.json
 	$(BIN)/python -m benchmarks.sampler_quality --only large $(RESULT)/large.json
 	$(BIN)/python -m benchmarks.noisy_histograms $(RESULT)/noisy-histograms.json
+	$(BIN)/python -m benchmarks.noisy_histograms --data mnist --networks 5 --sizes 200,600 \
+	  $(RESULT)/noisy-histograms-mnist.json
 	$(BIN)/python -m benchmarks.sampler_tables
 
 bench-fedl: $(VENV)/.dev build/flower/.ready ## Time FedL rounds: compiled engine, plain PyTorch and Flower

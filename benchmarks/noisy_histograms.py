@@ -1,12 +1,11 @@
 """What differential-privacy noise on label counts costs: the chosen sets, and the accuracy that they train to.
 
-On held-out digits networks of 100 devices, `greedy` chooses S = 5 devices by label counts that are exact, have Laplace
+On held-out networks of 100 devices, `greedy` chooses S = 5 devices by label counts that are exact, have Laplace
 noise of scale 1/ε, or are hidden. For each: the share of the gain over random sets that is kept, by the mixture
 objective on the exact counts, and the test accuracy after training on what the sets' optimised plans move; senders
-redraw. `as if exact` takes noisy counts for exact ones, negative ones as zero. Only the first `--trained` networks are
-trained: training takes most of the time. The last line is one JSON object.
+redraw. `as if exact` takes noisy counts for exact ones, negative ones as zero. The last line is one JSON object.
 
-    python -m benchmarks.noisy_histograms [--networks 24] [--trained 8] [--sizes 60,200,600] [--budget tight]
+    python -m benchmarks.noisy_histograms [--networks 24] [--data digits] [--sizes 60,200,600] [--budget tight]
 """
 
 import argparse
@@ -43,7 +42,7 @@ RANDOM_SETS = 20
 
 @dataclass(frozen=True)
 class Row:
-    """What a kind of counts led to: the gain kept on each network, and the accuracy on those that were trained."""
+    """What a kind of counts led to: the gain kept and the accuracy on each network."""
 
     counts: str
     kept: NDArray[np.float64]
@@ -54,52 +53,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Choose, train, print; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", type=int, default=24, help="held-out networks of each size")
-    parser.add_argument("--trained", type=int, default=8, help="how many of them to train; 0 for none")
+    parser.add_argument("--data", default="digits", help="data set")
     parser.add_argument("--sizes", default="60,200,600", help="mean datapoints of a device")
     parser.add_argument("--budget", default="tight", help="loose, tight or scarce")
     options = parser.parse_args(arguments)
     print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + options.networks - 1}", sep=", ")
     document = []
     for size in map(int, options.sizes.split(",")):
-        print(f"\n{size} datapoints a device, {options.budget}, {options.networks} networks, {options.trained} trained")
+        print(f"\n{options.data}, {size} datapoints a device, {options.budget}, {options.networks} networks")
         print(f"{'label counts':24s} {'gain kept':>16s} {'accuracy':>16s}", flush=True)
-        for row in _rows(size, options.budget, options.networks, options.trained):
-            kept = judge(row.kept)
+        family = replace(HUNDRED, data_set=options.data, mean_datapoints=float(size), budgets=(options.budget,))
+        for row in _rows(family, options.networks):
+            kept, accuracy = judge(row.kept), judge(row.accuracy)
             told = {
+                "data_set": options.data,
                 "datapoints": size,
                 "label_counts": row.counts,
-                "networks": kept.networks,
+                "networks": options.networks,
                 "gain_kept": round(kept.mean, 4),
                 "gain_kept_error": round(kept.error, 4),
-                "trained": len(row.accuracy),
+                "accuracy": round(accuracy.mean, 4),
+                "accuracy_error": round(accuracy.error, 4),
             }
-            line = f"{row.counts:24s} {kept.mean:9.0%} ± {kept.error:4.0%}"
-            if len(row.accuracy):
-                accuracy = judge(row.accuracy)
-                told |= {"accuracy": round(accuracy.mean, 4), "accuracy_error": round(accuracy.error, 4)}
-                line += f" {accuracy.mean:9.3f} ± {accuracy.error:.3f}"
-            print(line, flush=True)
+            print(f"{row.counts:24s} {kept.mean:9.0%} ± {kept.error:4.0%} {accuracy.mean:9.3f} ± {accuracy.error:.3f}")
             document.append(told)
+        sys.stdout.flush()
     print(json.dumps({"budget": options.budget, "noisy_histograms": document}))
     return 0
 
 
-def _rows(size: int, budget: str, networks: int, trained: int) -> list[Row]:
-    family = replace(HUNDRED, mean_datapoints=float(size), budgets=(budget,))
+def _rows(family: Family, networks: int) -> list[Row]:
     kept, accuracy = [], []
-    for place in range(networks):
-        seed = HELD_OUT_SEED + place
+    for seed in range(HELD_OUT_SEED, HELD_OUT_SEED + networks):
         realisation = realisation_of(family, seed)[1]
         names, sets, values = _chosen(family, realisation.network, seed)
+        reached = _accuracy(family, realisation, sets, seed)
         # The random sets come last; together they are one row.
         chosen, drawn = slice(0, len(names)), slice(len(names), None)
         by_chance = values[drawn].mean()
         kept.append([*(values[chosen] - by_chance) / (values[0] - by_chance), 0.0])
-        if place < trained:
-            reached = _accuracy(family, realisation, sets, seed)
-            accuracy.append([*reached[chosen], reached[drawn].mean()])
-    reached_by = np.array(accuracy).reshape(-1, len(names) + 1)
-    columns = zip([*names, "random sets"], np.array(kept).T, reached_by.T, strict=True)
+        accuracy.append([*reached[chosen], reached[drawn].mean()])
+    columns = zip([*names, "random sets"], np.array(kept).T, np.array(accuracy).T, strict=True)
     return [Row(*column) for column in columns]
 
 

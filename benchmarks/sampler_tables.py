@@ -83,7 +83,7 @@ def _noisy(results: dict[str, Any]) -> str:
     def cell(row: dict[str, Any]) -> str:
         kept, error = 100 * row["gain_kept"], 100 * row["gain_kept_error"]
         text = f"{kept:.0f} ± {error:.0f} %"
-        return f"{text}, {row['accuracy']:.3f} ± {row['accuracy_error']:.3f}" if row["trained"] else text
+        return f"{text}, {row['accuracy']:.3f} ± {row['accuracy_error']:.3f}" if "accuracy" in row else text
 
     named = [name for name in _distinct(rows, "label_counts") if plain not in name]
     order = ["exact", *(name for name in named if name.startswith("ε")), "hidden", "random sets"]
@@ -95,11 +95,31 @@ def _noisy(results: dict[str, Any]) -> str:
     return _table(["label counts", *(f"{size} datapoints" for size in sizes)], lines)
 
 
+def _objectives(results: dict[str, Any]) -> str:
+    rows: Rows = results["objectives"]
+    budgets = _distinct(rows, "budget")
+
+    def cell(chosen: Rows, loss: str = "") -> str:
+        rho, place = (float(np.mean([row[loss + name] for row in chosen])) for name in ("spearman", "percentile"))
+        return f"{rho:.2f}, {place:.0f}".replace("-", "−")
+
+    lines = []
+    for name in _distinct(rows, "objective"):
+        mine = [row for row in rows if row["objective"] == name]
+        cells = [cell([row for row in mine if row["budget"] == budget]) for budget in budgets]
+        star = " *" if mine[0]["label_counts"] else ""
+        lines.append([name + star, *cells, cell(mine), cell(mine, "network_")])
+    return _table(["objective", *budgets, "mean", "mean, network's loss"], lines)
+
+
 # How the table of each results is made.
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "holdings": _holdings,
     "large": _large,
     "noisy-histograms": _noisy,
+    "noisy-histograms-mnist": _noisy,
+    "objectives-10": _objectives,
+    "objectives-100": _objectives,
     "ten-devices": _ten_devices,
 }
 
