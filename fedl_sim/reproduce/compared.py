@@ -10,20 +10,11 @@ the experiments keep that name.
 
 from collections.abc import Mapping
 
+from sampler.scheme_styles import style_of
 from sampler.schemes import EVERYONE, find_scheme
 
-__all__ = ["COLOURS", "FIGURE_SCHEMES", "LABELS", "TABLE_SCHEMES", "colour_of", "label_of", "moves_data"]
+__all__ = ["FIGURE_SCHEMES", "LABELS", "TABLE_SCHEMES", "colour_of", "label_of", "moves_data"]
 
-# Colour-blind readers can tell these apart too. The line style shows whether data is offloaded.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
-_COLOUR_OF: Mapping[str, str] = {
-    "gcn_branch": COLOURS[0],
-    "random": COLOURS[1],
-    "heuristic": COLOURS[2],
-    "greedy": COLOURS[3],
-    "greedy:resemblance": COLOURS[4],
-    "random_branch": COLOURS[5],
-}
 # In the order of the paper's Table I: first without offloading, then with it, our methods last in each part.
 TABLE_SCHEMES = (
     "gcn_branch",
@@ -69,4 +60,4 @@ def moves_data(scheme: str) -> bool:
 
 def colour_of(scheme: str) -> str:
     """Return the colour of a scheme's sampler; black for all nodes."""
-    return _COLOUR_OF.get(find_scheme(scheme).sampler, "black")
+    return style_of(scheme).colour

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from fedl_sim.pictures import Drawing, draw_curve
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.compared import colour_of, label_of, moves_data
+from fedl_sim.reproduce.compared import label_of
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.panel import Panel
-from sampler.schemes import EVERYONE
+from sampler.scheme_styles import style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,8 @@ def curve_grid(
         for axes in grid.flat:
             axes.label_outer()
         handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
+        bands = "bands: ± one standard deviation over seeds"
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", title=bands)
 
     return Drawing(3.2 * len(columns), 2.8 * len(rows) + 0.9, draw)
 
@@ -52,13 +53,13 @@ def curve_grid(
 def _curves(axes: "Axes", panel: Panel, schemes: Sequence[str], results: Results) -> None:
     for scheme in schemes:
         values = curve(runs_by_seed(results, panel.cells, scheme), "accuracy")
-        dashed = not moves_data(scheme) and scheme != EVERYONE
+        style = style_of(scheme)
         draw_curve(
             axes,
             values.mean(axis=0),
             values.std(axis=0, ddof=1) if len(values) > 1 else None,
             label_of(scheme),
-            color=colour_of(scheme),
-            linestyle="--" if dashed else "-",
+            color=style.colour,
+            linestyle=style.dash,
             linewidth=1.4,
         )

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from app.comparisons.answer import ComparisonGroup, ComparisonOut
+from sampler.scheme_styles import sampler_colour
 
 __all__ = ["save_size_figure"]
 
 _DASHES = ("-", "--", "-.", ":")
-# Colour-blind readers can tell these apart too.
-_COLOURS = ("#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 
 
 def save_size_figure(compared: ComparisonOut, path: Path) -> None:
@@ -35,7 +34,8 @@ def save_size_figure(compared: ComparisonOut, path: Path) -> None:
 
 def _panel(axes: Any, groups: list[ComparisonGroup]) -> None:
     samplers = list(dict.fromkeys(group.sampler for group in groups))
-    for sampler, colour, dash in zip(samplers, cycle(_COLOURS), cycle(_DASHES)):
+    for sampler, dash in zip(samplers, cycle(_DASHES), strict=False):
+        colour = sampler_colour(sampler)
         own = sorted((group for group in groups if group.sampler == sampler), key=lambda group: group.sample_size)
         sizes = [group.sample_size for group in own]
         means = [group.objective for group in own if group.objective]

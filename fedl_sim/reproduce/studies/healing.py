@@ -19,11 +19,11 @@ from fedl_sim.paired import Paired, holm, paired
 from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.compared import COLOURS
 from fedl_sim.reproduce.measures import spread
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from fedl_sim.simulate.summary import first_reaching
+from sampler.scheme_styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,11 +15,11 @@ from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.pictures import Drawing
 from fedl_sim.randomness import stream
 from fedl_sim.reproduce.cell import Cell
-from fedl_sim.reproduce.compared import COLOURS
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from sampler.base import SamplingProblem
 from sampler.baselines import sample_randomly
+from sampler.scheme_styles import COLOURS
 from solver import Plan, Schedule, plan_offloading
 
 if TYPE_CHECKING:
