@@ -82,8 +82,7 @@ def _noisy(results: dict[str, Any]) -> str:
 
     def cell(row: dict[str, Any]) -> str:
         kept, error = 100 * row["gain_kept"], 100 * row["gain_kept_error"]
-        text = f"{kept:.0f} ± {error:.0f} %"
-        return f"{text}, {row['accuracy']:.3f} ± {row['accuracy_error']:.3f}" if "accuracy" in row else text
+        return f"{kept:.0f} ± {error:.0f} %, {row['accuracy']:.3f} ± {row['accuracy_error']:.3f}"
 
     named = [name for name in _distinct(rows, "label_counts") if plain not in name]
     order = ["exact", *(name for name in named if name.startswith("ε")), "hidden", "random sets"]
