@@ -21,7 +21,10 @@ from fedsift_client.rounds import weighted_mean
 
 
 class Site(OrdersExecutor):
-    """Trains and sends. The one that dies does not answer any more, or if not `silent` answers with an error."""
+    """Trains and sends. The one that dies does not answer any more, or if not `silent` answers with an error.
+
+    While it is dead it answers an empty order, by which the server asks who is back, with an error.
+    """
 
     def __init__(self, folder: str, seed: int, dies_in: int, seconds: float, *, silent: bool) -> None:
         super().__init__()
@@ -35,7 +38,8 @@ class Site(OrdersExecutor):
         """Train, or carry out an order."""
         device, model = number(fl_ctx.get_identity_name()), FLModelUtils.from_shareable(shareable)
         if self._radio.dies(device, now=task_name == "train" and model.current_round == self.dies_in):
-            time.sleep(self.seconds if self.silent else 0)
+            asked = model.meta.get(ORDERS_TASK, {}).get(fl_ctx.get_identity_name(), {"sends": "to train"})["sends"]
+            time.sleep(self.seconds if self.silent and asked else 0)
             raise SystemError("this site is dead")
         if task_name == ORDERS_TASK:
             return super().execute(task_name, shareable, fl_ctx, abort_signal)
@@ -58,10 +62,14 @@ class Sampled(FedsiftController):
             "accuracy": accuracy(params),
             "sampled": period.sampled.tolist(),
             "trained": sorted(number(one) for one in names),
+            "joined": self.joined,
             "replaced": period.replaced,
             "ordered": sum(one.count for order in period.orders for one in order.sends),
         }
-        note(Path(str(self.checkpoint)).parent / "report.jsonl", told)
+        folder = Path(str(self.checkpoint)).parent
+        note(folder / "report.jsonl", told)
+        if len((folder / "report.jsonl").read_text().splitlines()) == self.rounds // 2 + 1:
+            Radio(folder, 0).come_back()
 
 
 class AtRandom(ModelController):

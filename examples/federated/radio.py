@@ -60,7 +60,11 @@ class Radio:
                     file.write(str(device))
             except FileExistsError:
                 pass
-        return self.dead() == device
+        return self.dead() == device and not (self.folder / "back").exists()
+
+    def come_back(self) -> None:
+        """Let the dead device live again."""
+        (self.folder / "back").touch()
 
     def dead(self) -> int | None:
         """Who has died."""

@@ -2,8 +2,8 @@
 
 Usage: python with_flare.py URL [--devices 10] [--sample-size 3] [--rounds 6] [--seeds 2] [--timeout 30]
 
-Half-way one of the sites that train dies: it never answers again. Data moves between sites by fedsift's orders before
-each round. Prints a table, and last a line of JSON for each seed.
+Half-way one of the sites that train dies: it does not answer any more. A round later it comes back. Data moves between
+sites by fedsift's orders before each round. Prints a table, and last a line of JSON for each seed.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def simulate(controller: Any, folder: Path, options: argparse.Namespace, seed: i
     job = FedJob(name="digits")
     job.job.set_app_packages(["fedsift_client"])  # installed at every site, so no part of the job
     job.to_server(controller)
-    site = Site(str(folder), seed, options.rounds // 2, 1.5 * options.timeout, silent=silent)
+    site = Site(str(folder), seed, options.rounds // 2 - 1, 1.5 * options.timeout, silent=silent)
     names = [name(device) for device in range(options.devices)]
     for one in names:
         job.to(site, one, tasks=["train", ORDERS_TASK])
@@ -46,11 +46,13 @@ def with_fedsift(options: argparse.Namespace, seed: int) -> dict[str, Any]:
             initial={key: value.tolist() for key, value in new_model().items()},
             url=options.url,
             round_timeout=options.timeout,
+            rejoin_timeout=options.timeout,
             checkpoint=str(folder / "checkpoint"),
         )
         rounds = simulate(controller, folder, options, seed, silent=True)
         radio = Radio(folder, seed)
-        told = {key: [one[key] for one in rounds] for key in ("accuracy", "sampled", "trained", "replaced", "ordered")}
+        keys = ("accuracy", "sampled", "trained", "joined", "replaced", "ordered")
+        told = {key: [one[key] for one in rounds] for key in keys}
         return {**told, "dead": radio.dead(), "moved": radio.moved()}
 
 

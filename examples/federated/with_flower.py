@@ -2,16 +2,22 @@
 
 Usage: python with_flower.py URL [--devices 10] [--sample-size 3] [--rounds 6] [--seeds 2] [--timeout 30]
 
-Half-way one of the nodes that train dies: it never answers again. Data moves between nodes by fedsift's orders before
-each round. Prints a table, and last a line of JSON for each seed.
+Half-way one of the nodes that train dies: it does not answer any more. A round later it comes back. Data moves between
+nodes by fedsift's orders before each round. Prints a table, and last a line of JSON for each seed.
+
+With --folder FOLDER there is one seed, and what the server and the nodes keep is in FOLDER. With --dies-in ROUND the
+server app kills itself in that round, after data has moved; the same command without it goes on with that round.
 """
 
 import argparse
 import json
 import logging
+import os
 import random
+import signal
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -46,12 +52,17 @@ def nodes(folder: Path, options: argparse.Namespace, seed: int, *, silent: bool)
         live(device_of(context))
         return radio.send(order)
 
-    attend(app, device=lambda context: name(device_of(context)), send=send)
+    def introduce(context: Context) -> str:
+        if radio.dies(device_of(context), now=False):
+            raise SystemError("this node is dead")
+        return name(device_of(context))
+
+    attend(app, device=introduce, send=send)
 
     @app.train()
     def learn(message: Message, context: Context) -> Message:
         device, round_ = device_of(context), int(message.content["config"]["server-round"])
-        live(device, now=round_ == options.rounds // 2 + 1)
+        live(device, now=round_ == options.rounds // 2)
         points = radio.points(device)
         model, steps, loss = train(_model(message.content["arrays"]), points, round_)
         metrics = MetricRecord({"num-examples": len(points[1]), "steps": steps, "loss": loss, "device": device})
@@ -60,12 +71,32 @@ def nodes(folder: Path, options: argparse.Namespace, seed: int, *, silent: bool)
     return app
 
 
-def simulate(strategy: Strategy, app: ClientApp, options: argparse.Namespace, **more: Any) -> list[float]:
+class Mortal(FedsiftStrategy):
+    """A server app that kills its own process in a round: as when the machine fails, nothing is tidied up."""
+
+    dies_in = 0
+
+    def configure_train(self, *given: Any) -> Any:
+        """Plan the round and have its data moved; then die, if this is the round."""
+        messages = super().configure_train(*given)
+        if self.rounds.done + 1 == self.dies_in:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return messages
+
+
+def simulate(
+    strategy: Strategy,
+    app: ClientApp,
+    options: argparse.Namespace,
+    after_round: Callable[[], None] = lambda: None,
+    **more: Any,
+) -> list[float]:
     """The accuracy before training and after each round."""
     server, found = ServerApp(), []
 
     def evaluate(_: int, arrays: ArrayRecord) -> MetricRecord:
         found.append(accuracy(_model(arrays)))
+        after_round()
         return MetricRecord({"accuracy": found[-1]})
 
     @server.main()
@@ -81,23 +112,32 @@ def simulate(strategy: Strategy, app: ClientApp, options: argparse.Namespace, **
 def with_fedsift(options: argparse.Namespace, seed: int) -> dict[str, Any]:
     """Train on the nodes that fedsift samples."""
     with tempfile.TemporaryDirectory() as made, Client(options.url) as client:
-        folder = Path(made)
-        strategy = FedsiftStrategy(
+        folder = Path(options.folder or made)
+        strategy = Mortal(
             client,
             fleet(options.devices, seed),
             sample_size=options.sample_size,
             rounds=options.rounds,
             learning_rate=RATE,
             round_timeout=options.timeout,
+            rejoin_timeout=options.timeout,
             checkpoint=folder / "checkpoint",
         )
-        found = simulate(strategy, nodes(folder, options, seed, silent=True), options)
+        strategy.dies_in = options.dies_in
         radio = Radio(folder, seed)
+
+        def after_round() -> None:
+            if strategy.rounds.done == options.rounds // 2 + 1:
+                radio.come_back()
+
+        found = simulate(strategy, nodes(folder, options, seed, silent=True), options, after_round)
         ordered = [sum(one.count for order in period.orders for one in order.sends) for period in strategy.periods]
         return {
             "accuracy": found,
             "sampled": [period.sampled.tolist() for period in strategy.periods],
             "trained": strategy.trained,
+            "joined": strategy.joined,
+            "run": strategy.rounds.run_id,
             "replaced": [period.replaced for period in strategy.periods],
             "dead": radio.dead(),
             "ordered": ordered,
@@ -124,8 +164,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=30.0)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--dies-in", type=int, default=0)
     options = parser.parse_args()
     logging.getLogger("flwr").setLevel(logging.WARNING)
+    if options.folder is not None:
+        options.folder.mkdir(exist_ok=True)
+        print(json.dumps({"seed": 0, **with_fedsift(options, 0)}))
+        return
     reports = [
         {"seed": seed, **with_fedsift(options, seed), "random": at_random(options, seed)}
         for seed in range(options.seeds)

@@ -101,6 +101,15 @@ def test_a_lost_device_is_replaced(client: Client) -> None:
     assert [one["lost"] for one in both.replaced] == [gone]
 
 
+def test_a_device_that_comes_back_is_planned_with_again(client: Client) -> None:
+    run = client.start_run(NAMED, sample_size=2, horizon=6, aggregation_period=2)
+    others = [f"d{device}" for device in range(10) if device not in run.period.sampled]
+    alone = run.aggregate(0.5, lost=others)
+    assert sum(step.source.size for step in alone.steps) == 0
+    back = run.aggregate(0.5, joined=others)
+    assert sum(step.source.size for step in back.steps) > 0
+
+
 def test_orders_come_for_all_devices_or_for_one(client: Client, server: Server) -> None:
     plan = client.plan(NAMED, sample_size=2, horizon=3, orders=True)
     sender = plan.orders[0]

@@ -68,6 +68,7 @@ class FedsiftStrategy(Strategy):
     Attributes:
         periods: the plan of each round since the start.
         trained: the devices that trained in each of them.
+        joined: the devices that came back in each of them.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class FedsiftStrategy(Strategy):
         self.rejoin_timeout = rejoin_timeout
         self.periods: list[Period] = []
         self.trained: list[list[int]] = []
+        self.joined: list[list[int]] = []
         self._nodes: dict[int, int] = {}
         # Since the last report: who did not answer, and who is back.
         self._silent: set[int] = set()
@@ -165,6 +167,7 @@ class FedsiftStrategy(Strategy):
         }
         self._silent, self._joined = set(), set()
         self.trained.append(sorted(answers))
+        self.joined.append(sorted(joined))
         told |= {} if norm is None else {"gradient-norm": norm}
         losses = [metrics[device].get("loss") for device in answers]
         if losses and all(loss is not None for loss in losses):

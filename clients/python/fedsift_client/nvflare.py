@@ -50,6 +50,9 @@ class FedsiftController(ModelController):
         checkpoint: a folder; with it, a restarted server goes on where it was.
         parameters: other fields of POST /v1/runs.
         persistor_id: the component that keeps the model; empty for none.
+
+    Attributes:
+        joined: the devices that came back in the last round.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class FedsiftController(ModelController):
         self.rejoin_timeout = rejoin_timeout
         self.checkpoint = checkpoint
         self.parameters = parameters
+        self.joined: list[int] = []
 
     def run(self) -> None:
         """Train all rounds that are left."""
@@ -130,6 +134,7 @@ class FedsiftController(ModelController):
         rounds.finish(after, gradient_norm=norm, lost=lost, joined=joined - lost, arrived=arrived)
         moved = sum(arrived.values())
         self.info(f"round {rounds.done}: {sorted(answers)} trained, {moved} datapoints moved, lost: {sorted(lost)}")
+        self.joined = sorted(joined - lost)
         self.trained(period, sorted(answers), after)
         return after
 
