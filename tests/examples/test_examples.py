@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -76,23 +75,6 @@ def test_flower_trains_on_the_nodes_that_fedsift_samples(server: Server, tmp_pat
     said = run(python, program, server.url, cwd=tmp_path, timeout=900)
     print(said)
     check_federated([json.loads(line) for line in said.splitlines() if line.startswith("{")], rounds=6)
-
-
-@pytest.mark.flower
-def test_a_flower_server_that_is_killed_goes_on_where_it_was(server: Server, tmp_path: Path) -> None:
-    python = os.environ.get("FEDSIFT_TEST_FLOWER")
-    if not python:
-        pytest.skip("needs an environment with Flower: `make test-flower`")
-    asked = (python, EXAMPLES / "federated" / "with_flower.py", server.url, "--devices", "5", "--sample-size", "2")
-    command = [str(part) for part in (*asked, "--rounds", "3", "--folder", tmp_path / "kept")]
-    killed = subprocess.run([*command, "--dies-in", "2"], cwd=tmp_path, capture_output=True, check=False, timeout=600)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
-    saved = json.loads((tmp_path / "kept" / "checkpoint" / "rounds.json").read_text(encoding="utf-8"))
-    assert saved["rounds_done"] == 1
-    report = json.loads(run(*command, cwd=tmp_path, timeout=600).splitlines()[-1])
-    assert report["run"] == saved["run_id"]
-    assert len(report["trained"]) == 2
-    assert report["moved"] >= sum(report["ordered"]) > 0  # its nodes had carried out the orders of round 2 before
 
 
 @pytest.mark.flare
