@@ -60,6 +60,12 @@ def test_an_id_that_nothing_can_have_is_not_found(client: httpx.Client, kind: st
         assert answer.json()["detail"] == "nothing can have this path"
 
 
+def test_a_filter_that_does_not_exist_is_refused(client: httpx.Client, kind: str) -> None:
+    answer = client.get(f"/v1/{kind}", params={"nam": "x"})
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"parameter": "nam", "detail": "does not exist here; did you mean `name`?"}]
+
+
 def test_a_plan_that_is_not_kept_has_no_id(client: httpx.Client) -> None:
     answer = client.post("/v1/plans", json=PLAN)
     assert answer.status_code == 200
@@ -126,6 +132,8 @@ def test_pages_go_on_where_a_row_was_deleted(client: httpx.Client, kind: str) ->
     made = [make(client, kind, name=f"paged-{kind}").json()["id"] for _ in range(4)]
     first = client.get(f"/v1/{kind}", params={"name": f"paged-{kind}", "limit": 2}).json()
     assert [one["id"] for one in first[kind]] == made[:2]
+    rest = client.get(f"/v1/{kind}", params={"name": f"paged-{kind}", "after": first["next"]}).json()
+    assert [one["id"] for one in rest[kind]] == made[2:]
     if kind == "validations":
         client.post(f"/v1/validations/{made[1]}/cancel")
     assert client.delete(f"/v1/{kind}/{made[1]}").status_code == 204

@@ -115,3 +115,15 @@ def test_plans_and_validations_take_schedules_in_the_fields_of_a_fleet(client: h
         "sample_size": 1,
     }
     assert client.post("/v1/validations", json=wanted).status_code == 202
+
+
+def test_a_patch_that_takes_an_earlier_one_back_restores_the_network() -> None:
+    before = fleet_of(FLEET)
+    there = {"devices": [{"id": "cam-1", "airtime_seconds": 1}], "links": [{"from": "cam-1", "to": "hub", "loss": 0.5}]}
+    back = {"devices": [{"id": "cam-1", "airtime_seconds": 6}], "links": [{"from": "cam-1", "to": "hub", "loss": 0.1}]}
+    network = before.given.network
+    schedule = Schedule(network, tuple(fleet_changes(before.fleet, network, [announced(2, there), announced(5, back)])))
+    assert schedule.at(4).devices.transmit_budget[1] == 1
+    assert_array_equal(schedule.at(5).devices.transmit_budget, network.devices.transmit_budget)
+    assert_array_equal(schedule.at(5).devices.receive_capacity, network.devices.receive_capacity)
+    assert_array_equal(schedule.at(5).links.transmit_cost, network.links.transmit_cost)

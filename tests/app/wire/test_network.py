@@ -10,6 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from app.networks.archived import ArchiveParameters, read_archive
+from app.networks.stored import StoredNetwork, unpacked
+from app.wire.fleet import Translated
 from app.wire.network import NetworkIn
 from sampler.derived_similarity import DEFAULT_RATE, complete_similarity, derive_similarity
 from solver import Network
@@ -48,6 +50,8 @@ def test_similarity_that_no_link_reports_is_derived_with_the_default_rate(form: 
     assert origin is not None
     assert (origin.measured, origin.derived, origin.assumed, origin.fitted_on) == (0, len(links), 0, 0)
     assert origin.match_rates == pytest.approx(dict.fromkeys("012", DEFAULT_RATE))
+    stored = StoredNetwork(Translated(network, similarity=origin))
+    assert unpacked(stored.packed()).given.similarity == origin
 
 
 def test_without_label_counts_it_is_assumed_to_be_0() -> None:
