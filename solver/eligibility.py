@@ -1,6 +1,7 @@
 """Which devices can be sampled: a sampled device must be able to process its data at every step, eq. (10)."""
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from solver.network import Network
 from solver.schedule import Schedule
 from solver.validation import as_count
 
-__all__ = ["ROUNDING", "Obstacle", "data_ceiling", "eligible_devices", "obstacles"]
+__all__ = ["ROUNDING", "Obstacle", "can_train", "data_ceiling", "eligible_devices", "obstacles"]
 
 # Rounding in D + R, or in P/p, may exceed the ceiling by this factor.
 ROUNDING = 1 + 1e-9
@@ -32,7 +33,7 @@ def data_ceiling(schedule: Schedule, devices: IntArray, first: int, last: int) -
         cost = network.devices.processing_cost[devices]
         with np.errstate(over="ignore"):
             ceilings.append(np.divide(capacity, cost, out=np.full(capacity.size, np.inf), where=cost > 0))
-    return np.asarray(np.minimum.reduce(ceilings), dtype=np.float64)
+    return reduce(np.minimum, ceilings)
 
 
 def eligible_devices(network: Network | Schedule, horizon: int = 1) -> BoolArray:
@@ -40,8 +41,7 @@ def eligible_devices(network: Network | Schedule, horizon: int = 1) -> BoolArray
     schedule = Schedule.of(network)
     everyone = np.arange(len(schedule.network))
     last = as_count(horizon, "horizon")
-    mask: BoolArray = _can_train(schedule, everyone, schedule.network.devices.data, 1, last)
-    return mask
+    return can_train(schedule.network.devices.data, data_ceiling(schedule, everyone, 1, last))
 
 
 def obstacles(
@@ -60,12 +60,13 @@ def obstacles(
     horizon = as_count(horizon, "horizon", low=first)
     chosen = np.arange(len(schedule.network)) if devices is None else devices
     held = schedule.network.devices.data[chosen] if data is None else data
-    blocked = np.flatnonzero(~_can_train(schedule, chosen, held, first, horizon))
+    blocked = np.flatnonzero(~can_train(held, data_ceiling(schedule, chosen, first, horizon)))
     return tuple(_obstacle(schedule, int(chosen[j]), float(held[j]), first) for j in blocked)
 
 
-def _can_train(schedule: Schedule, devices: IntArray, held: FloatArray, first: int, last: int) -> BoolArray:
-    fits: BoolArray = held <= data_ceiling(schedule, devices, first, last) * ROUNDING
+def can_train(held: FloatArray, ceiling: FloatArray) -> BoolArray:
+    """Mask of the devices that hold data, and no more than their ceiling."""
+    fits: BoolArray = held <= ceiling * ROUNDING
     return fits & (held > 0)
 
 

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from solver.arrays import ByteArray, IntArray
 from solver.kernels.clock import deadline_in
 from solver.kernels.horizon import carry, solve_packed
 from solver.kernels.layout import Answer, Course, Effort, Moving, Packed
-from solver.kernels.step import solve_step
+from solver.kernels.step import solve_alone
 from solver.packing import Part, answer_at, new_course, pack, problem_at
 from solver.problem import NO_LINKS, StepProblem
 from solver.reference import MISSING, is_installed, solve_reference
@@ -52,7 +53,9 @@ def solve_fast(problem: StepProblem, *, tolerance: float = TOLERANCE, time_limit
     effort = effort_for(tolerance, time_limit)
     n_receivers = problem.n_receivers
     answer = Answer(np.empty(problem.n_links), np.empty(n_receivers), np.empty(n_receivers), np.empty(7))
-    solve_step(problem.arrays, frozen(problem.receive_capacity), frozen(problem.data_ceiling), effort, answer)
+    limits = frozen(problem.receive_capacity), frozen(problem.data_ceiling)
+    arguments: tuple[Any, ...] = (*problem.arrays, *limits, *effort, *answer)
+    solve_alone(*arguments)
     solution = _solution(problem, answer, perf_counter() - start)
     return solution if time_limit is not None else _checked(solution, effort.tolerance)
 
@@ -144,19 +147,19 @@ def _solution(problem: StepProblem, answer: Answer, seconds: float) -> StepSolut
     """The kernel's answer with its certificate."""
     iterations, sampling, statistical, price, gap, violation, in_time = answer.figures.tolist()
     status = status_of(gap, sampling + statistical + price, violation, out_of_time=not in_time)
-    return StepSolution(
-        problem,
-        answer.phi,
-        answer.mu,
-        answer.R,
-        sampling,
-        statistical,
-        gap,
-        violation,
-        status,
-        int(iterations),
-        seconds,
-        price,
+    return StepSolution.trusted(
+        problem=problem,
+        fractions=answer.phi,
+        receiver_prices=answer.mu,
+        received=answer.R,
+        sampling_term=sampling,
+        statistical_term=statistical,
+        gap=gap,
+        max_violation=violation,
+        status=status,
+        iterations=int(iterations),
+        seconds=seconds,
+        price_term=price,
     )
 
 

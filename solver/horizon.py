@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from solver.arrays import ByteArray, FloatArray, IntArray
 from solver.course import CourseSteps
-from solver.eligibility import ROUNDING, Obstacle, data_ceiling, obstacles
+from solver.eligibility import ROUNDING, Obstacle, can_train, data_ceiling, obstacles
 from solver.errors import InvalidInputError
 from solver.fast import TOLERANCE, effort_for, solve_horizons, time_left
 from solver.gradient import GradientModel
@@ -123,35 +123,60 @@ def advance(
     """
     schedule = Schedule.of(network)
     norms = as_column(gradient_norms, "gradient_norms")
-    noise = as_number(gradient_noise, "gradient_noise")
-    kind = transfer_named(transfer)
-    _check_planning(planning, kind, method)
-    effort = effort_for(tolerance, time_limit, cancel)
-    solve = None if method == "fast" else _solver(method, generator)
+    how = _how(method, transfer, weights, gradient_noise, planning, generator, tolerance, time_limit, cancel)
     as_device_set(state.sampled, "sampled", n_devices=len(schedule.network))
-    end = state.step + norms.size
-    look_ahead = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=end)
-    hindrances = obstacles(schedule, look_ahead, state.sampled, first=state.step + 1, data=state.data)
-    if hindrances:
-        return Period((), state, obstacles=hindrances)
-
-    done = _by_steps(schedule, state, norms, look_ahead, _Kind(kind, weights, noise), solve, effort)
-    steps, segments, shares, after = done
-    if not segments:
-        return Period((), state)
-    plan = WholePlan(steps, after, horizon_bound(segments, shares, state.data, noise, weights, effort))
-    # Cancelled work ends here, with the steps that are done.
-    if planning == "horizon" and after.step == end:
-        plan = plan_whole(plan, segments, state, noise, weights, effort)
-    return Period(plan.steps, plan.state, plan.bound)
+    look_ahead = _FOR_EVER if horizon is None else as_count(horizon, "horizon", low=state.step + max(norms.size, 1))
+    unsampled = data_outside(schedule.network.devices.data, state.sampled)
+    return _advance(schedule, state, norms, look_ahead, unsampled, how)
 
 
-class _Kind(NamedTuple):
-    """How senders send, and what counts in the objective."""
+class _How(NamedTuple):
+    """How senders send, what counts in the objective, and how the steps are solved (None: by the fast solver)."""
 
     transfer: Transfer
     weights: Weights
     noise: float
+    planning: str
+    solve: Solve | None
+    effort: Effort
+
+
+def _how(
+    method: str,
+    transfer: str,
+    weights: Weights,
+    gradient_noise: float,
+    planning: str,
+    generator: np.random.Generator | None,
+    tolerance: float,
+    time_limit: float | None,
+    cancel: ByteArray | None = None,
+) -> _How:
+    """These options, checked."""
+    noise = as_number(gradient_noise, "gradient_noise")
+    kind = transfer_named(transfer)
+    _check_planning(planning, kind, method)
+    effort = effort_for(tolerance, time_limit, cancel)
+    return _How(kind, weights, noise, planning, None if method == "fast" else _solver(method, generator), effort)
+
+
+def _advance(
+    schedule: Schedule, state: HorizonState, norms: FloatArray, look_ahead: int, unsampled: float, how: _How
+) -> Period:
+    """`advance` with all its arguments checked; `unsampled` is D_Ŝ."""
+    ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
+    if not can_train(state.data, ceiling).all():
+        hindrances = obstacles(schedule, look_ahead, state.sampled, first=state.step + 1, data=state.data)
+        return Period((), state, obstacles=hindrances)
+    steps, segments, shares, after = _by_steps(schedule, state, norms, look_ahead, unsampled, ceiling, how)
+    if not segments:
+        return Period((), state)
+    bound = horizon_bound(segments, shares, state.data, how.noise, how.weights, how.effort)
+    # Cancelled work ends here, with the steps that are done.
+    if how.planning == "horizon" and after.step == state.step + norms.size:
+        plan = plan_whole(WholePlan(steps, after, bound), segments, state, how.noise, how.weights, how.effort)
+        steps, after, bound = plan.steps, plan.state, plan.bound
+    return Period(steps, after, bound)
 
 
 def _by_steps(
@@ -159,36 +184,30 @@ def _by_steps(
     state: HorizonState,
     norms: FloatArray,
     look_ahead: int,
-    kind: _Kind,
-    solve: Solve | None,
-    effort: Effort,
+    unsampled: float,
+    ceiling: FloatArray,
+    how: _How,
 ) -> tuple[Sequence[StepPlan], list[PlannedSegment], list[FloatArray], HorizonState]:
-    """Plan one step after another, segment by segment (solve: None is the fast solver), until cancelled.
+    """Plan one step after another, segment by segment, until cancelled; `ceiling` is that of the first segment.
 
     Returns the steps, what the bound needs of each segment, its shares of each step and link, and the state after all.
     """
-    end = state.step + norms.size
-    begin = state
+    first, end = state.step, state.step + norms.size
+    begin, solve, effort = state, how.solve, how.effort
     steps: list[Sequence[StepPlan]] = []
-    first = state.step
     segments: list[PlannedSegment] = []
     shares: list[FloatArray] = []
     while state.step < end and not effort.cancel[0]:
         conditions = schedule.segment_at(state.step + 1)
         last = end if conditions.last is None else min(conditions.last, end)
-        subgraph = Subgraph.of(conditions.network, state.sampled)
+        subgraph = Subgraph.of(conditions.network, state.sampled, unsampled)
         # A course has a number for each link and step, so those of many links are planned in parts.
         last = min(last, state.step + max(_COURSE // max(subgraph.source.size, 1), 1))
         # The ceiling of a step is the lowest from that step on, so it is constant within a segment.
-        ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
-        segment = _Segment(
-            subgraph,
-            kind.transfer,
-            kind.weights,
-            ceiling,
-            norms[state.step - first : last - first],
-            kind.noise,
-        )
+        if steps:
+            ceiling = data_ceiling(schedule, state.sampled, state.step + 1, look_ahead)
+        own_norms = norms[state.step - first : last - first]
+        segment = _Segment(subgraph, how.transfer, how.weights, ceiling, own_norms, how.noise)
         done = segment.in_one_call(state, effort) if solve is None else segment.one_by_one(state, solve, effort)
         if len(done.steps) < segment.norms.size:
             solve = None  # time is over: the fast solver has more than nothing for the steps that are left
@@ -288,22 +307,11 @@ def plan_offloading(
     schedule = Schedule.of(network, changes)
     horizon = as_count(horizon, "horizon")
     gradient = GradientModel() if gradient is None else gradient
-    period = advance(
-        schedule,
-        start(schedule, sampled),
-        gradient.norms(1, horizon),
-        gradient_noise=gradient_noise,
-        horizon=horizon,
-        method=method,
-        transfer=transfer,
-        weights=weights,
-        planning=planning,
-        generator=generator,
-        tolerance=tolerance,
-        time_limit=time_limit,
-    )
+    how = _how(method, transfer, weights, gradient_noise, planning, generator, tolerance, time_limit)
+    state = start(schedule, sampled)
+    unsampled = data_outside(schedule.network.devices.data, state.sampled)
+    period = _advance(schedule, state, gradient.norms(1, horizon), horizon, unsampled, how)
     seconds = perf_counter() - begin
-    unsampled = data_outside(schedule.network.devices.data, period.state.sampled)
     return Plan(
         n_devices=len(schedule.network),
         sampled=period.state.sampled,

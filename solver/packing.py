@@ -67,17 +67,16 @@ def part_of(
 
 def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = False) -> tuple[Packed, Moving]:
     """Lay horizons end to end, before their first step; `gradient_norms` has one row a step and one column a part."""
-    data = _joined([part.data for part in parts]).copy()
-    unsent = _joined([part.unsent for part in parts]).copy()
-    sending = _joined([part.sending for part in parts])
-    price = np.empty_like(sending)
+    whole = Part._make(map(_joined, zip(*parts, strict=True)))
+    data, unsent = whole.data.copy(), whole.unsent.copy()
+    price = np.empty_like(whole.sending)
     moving = Moving(np.empty_like(unsent), np.empty_like(data), data, np.empty_like(data), unsent, price)
     columns = Step(
-        frozen(_joined([part.offsets for part in parts])),
-        frozen(_joined([part.receiver for part in parts])),
+        frozen(whole.offsets),
+        frozen(whole.receiver),
         frozen(moving.a),
-        frozen(_joined([part.cost for part in parts])),
-        frozen(_joined([part.budget for part in parts])),
+        frozen(whole.cost),
+        frozen(whole.budget),
         frozen(moving.cap),
         frozen(moving.data),
         0.0,
@@ -85,23 +84,23 @@ def pack(parts: Sequence[Part], gradient_norms: FloatArray, *, once: bool = Fals
         0.0,
         frozen(moving.unsent) if once else NO_LINKS,
         frozen(moving.price),
-        frozen(_joined([part.load for part in parts])),
+        frozen(whole.load),
     )
     packed = Packed(
         _starts([part.budget.size for part in parts]),
         _starts([part.fresh.size for part in parts]),
         _starts([part.data.size for part in parts]),
         columns,
-        np.array([part.unsampled_data for part in parts]),
+        np.asarray(whole.unsampled_data),
         # A copy, since numba would compile anew for another layout.
         np.array(gradient_norms, order="C"),
-        np.array([part.gradient_noise for part in parts]),
-        frozen(_joined([part.receive_capacity for part in parts])),
-        frozen(_joined([part.data_ceiling for part in parts])),
+        np.asarray(whole.gradient_noise),
+        frozen(whole.receive_capacity),
+        frozen(whole.data_ceiling),
         frozen(moving.highest),
-        frozen(_joined([part.fresh for part in parts])),
-        frozen(sending),
-        frozen(_joined([part.holding for part in parts])),
+        frozen(whole.fresh),
+        frozen(whole.sending),
+        frozen(whole.holding),
         once,
     )
     return packed, moving
@@ -152,8 +151,11 @@ def problem_at(packed: Packed, t: int, j: int) -> StepProblem:
     )
 
 
-def _joined(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+def _joined(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """The columns of all parts in one, or their numbers as a column."""
+    if not isinstance(values[0], np.ndarray):
+        return np.array(values)
+    return values[0] if len(values) == 1 else np.concatenate(values)
 
 
 def _starts(sizes: Sequence[int]) -> IntArray:

@@ -21,6 +21,9 @@ from solver.validation import as_column, as_count, as_device_set, as_indices, fr
 
 __all__ = ["HorizonState", "start"]
 
+_NO_DEVICES = frozen(np.empty(0, np.int64))
+_NO_SHARES = frozen(np.empty(0))
+
 
 @dataclass(frozen=True, eq=False)
 class HorizonState:
@@ -94,11 +97,10 @@ class HorizonState:
         return HorizonState._trusted(step, self.sampled, data.copy(), *columns)
 
     @classmethod
-    def _trusted(cls, *values: Any) -> "HorizonState":
+    def _trusted(cls, step: int, *columns: npt.NDArray[Any]) -> "HorizonState":
         """A state of columns that were validated before."""
         state = object.__new__(cls)
-        columns = (frozen(value) if isinstance(value, np.ndarray) else value for value in values)
-        state.__dict__.update(zip(cls.__match_args__, columns, strict=True))
+        state.__dict__.update(zip(cls.__match_args__, (step, *map(frozen, columns)), strict=True))
         return state
 
     def to_lists(self) -> dict[str, Any]:
@@ -120,7 +122,6 @@ def start(network: Network | Schedule, sampled: npt.ArrayLike) -> HorizonState:
     """The state before the first step: D_i(0), nothing offloaded yet."""
     base = Schedule.of(network).network
     devices = as_device_set(sampled, "sampled", n_devices=len(base))
-    none = np.empty(0, np.int64)
     if devices.size == 0:
         raise InvalidInputError("sampled", "must name at least one device")
-    return HorizonState._trusted(0, devices, base.devices.data[devices], none, none, np.empty(0))
+    return HorizonState._trusted(0, devices, base.devices.data[devices], _NO_DEVICES, _NO_DEVICES, _NO_SHARES)

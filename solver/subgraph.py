@@ -1,6 +1,7 @@
 """The links into a sampled set: the part of a network that a step problem is built from."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,24 +43,21 @@ class Subgraph:
     unsampled_data: float
 
     @classmethod
-    def of(cls, network: Network, sampled: IntArray) -> "Subgraph":
-        """Gather the links into `sampled`, in O(devices + those links)."""
-        links, data = network.links, network.devices.data
-        senders, offsets, receiver, link = group_by_sender(network.incoming, links.source, data, frozen(sampled))
-        held = np.repeat(data[senders], np.diff(offsets))
-        return cls(
-            network=network,
-            sampled=sampled,
-            offsets=offsets,
-            receiver=receiver,
-            source=links.source[link],
-            target=links.target[link],
-            held=held,
-            fresh=held * (1.0 - links.similarity[link]),
-            cost=links.transmit_cost[link],
-            budget=_ratio(network.devices.transmit_budget[senders], data[senders]),
-            unsampled_data=data_outside(data, sampled),
+    def of(cls, network: Network, sampled: IntArray, unsampled_data: float | None = None) -> "Subgraph":
+        """Gather the links into `sampled`, in O(devices + those links); D_Ŝ is summed up if it is not given."""
+        devices, links = network.devices, network.links
+        columns = group_by_sender(
+            network.incoming,
+            links.source,
+            links.similarity,
+            links.transmit_cost,
+            devices.data,
+            devices.transmit_budget,
+            frozen(sampled),
         )
+        outside = data_outside(devices.data, sampled) if unsampled_data is None else unsampled_data
+        values: tuple[Any, ...] = (network, sampled, *map(frozen, columns), outside)
+        return cls(*values)
 
     @property
     def processing_cost(self) -> FloatArray:
@@ -77,12 +75,6 @@ def data_outside(data: FloatArray, sampled: IntArray) -> float:
     outside = np.ones(data.size, np.bool_)
     outside[sampled] = False
     return float(data[outside].sum())
-
-
-def _ratio(budget: FloatArray, data: FloatArray) -> FloatArray:
-    """Ψ/D, kept finite if a very large budget stands for "no limit"."""
-    with np.errstate(over="ignore"):
-        return np.minimum(budget / data, 1e300)
 
 
 def pair_keys(source: IntArray, target: IntArray, n_devices: int) -> IntArray:

@@ -12,7 +12,8 @@ import pytest
 
 from solver import plan_offloading, solve_fast, solve_many, start, step_problem
 from solver.instances import random_network
-from solver.kernels.step import solve_step
+from solver.kernels.horizon import solve_packed
+from solver.kernels.step import solve_alone
 
 PACKAGES = ("app", "fedl_sim", "sampler", "solver")
 
@@ -48,7 +49,8 @@ def test_kernels_are_compiled_for_one_kind_of_arrays_only() -> None:
     problem = step_problem(network, start(network, [0, 1]))
     solve_fast(problem, tolerance=1)
     solve_many([problem])
-    assert len(solve_step.signatures) == 1  # type: ignore[attr-defined]
+    assert len(solve_alone.signatures) == 1  # type: ignore[attr-defined]
+    assert len(solve_packed.signatures) == 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("entry", ["solver", "app.main"])

@@ -9,7 +9,7 @@ Every z ≥ 0 bounds e from above, so rounding in the search for the best z does
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
-from solver.kernels.compile import compiled, lean
+from solver.kernels.compile import compiled, inlined, lean
 
 __all__ = ["all_earnings", "best_first", "limited_earnings"]
 
@@ -82,7 +82,7 @@ def limited_earnings(
     return best
 
 
-@lean
+@inlined
 def best_first(
     first: int,
     last: int,

@@ -11,7 +11,7 @@ where e_kt is what sender k earns in step t if pair l pays a_l·net_i(t) − c_l
 of each row whether it is used too much (its price rises) or too little (it falls). Each price has a step of its
 own, which grows while the direction stays and shrinks when it turns (Rprop: Riedmiller and Braun, ICNN 1993). A
 sender with one pair has its best c_l in closed form: the net worth of the step in which the pair, taking the best
-steps first, has sent everything.
+steps first, has sent everything. Where conditions are the same in all steps, so is what such a sender earns.
 """
 
 from typing import NamedTuple
@@ -44,13 +44,19 @@ class Prices(NamedTuple):
 
 
 class Response(NamedTuple):
-    """Net worths, what each pair would send at them and what would arrive; `rooms` and `order` are scratch space."""
+    """Net worths, what each pair would send at them and what would arrive; the last four are scratch space.
+
+    `senders` are those whose steps are looked at one by one.
+    """
 
     net: FloatArray
     sent: FloatArray
     R: FloatArray
+    senders: IntArray
     rooms: FloatArray
     order: IntArray
+    sums: FloatArray
+    more: FloatArray
 
 
 class _Moves(NamedTuple):
@@ -81,15 +87,14 @@ def _most_at_once(joint: Joint, g: int, k: int, l: int) -> float:
 
 
 @inlined
-def _earn(
-    joint: Joint, g: int, net: FloatArray, c: FloatArray, sent: FloatArray, R: FloatArray, rooms: FloatArray
-) -> float:
-    """What all senders earn in a step of segment g; adds what they would send to `sent` and writes R."""
+def _earn(joint: Joint, t: int, c: FloatArray, response: Response) -> float:
+    """What the senders at hand earn in step t; adds what they would send, and what would arrive, to the response."""
+    g = joint.segment[t]
     offsets, a, psi = joint.offsets, joint.a[g], joint.psi[g]
+    net, sent, R, rooms = response.net[t], response.sent, response.R[t], response.rooms
     value, y, scratch, at_once = rooms[0], rooms[1], rooms[2], rooms[3]
     total = 0.0
-    R[:] = 0.0
-    for k in range(joint.B.shape[1]):
+    for k in response.senders:
         first, last = offsets[k], offsets[k + 1]
         for l in range(first, last):
             value[l] = a[l] * net[joint.receiver[l]] - joint.price[g, l] - c[l] if a[l] > 0.0 else 0.0
@@ -132,21 +137,74 @@ def _price_lone_pairs(joint: Joint, net: FloatArray, order: IntArray, c: FloatAr
             i = joint.receiver[l]
             left = joint.limit[l]
             c[l] = 0.0
-            skipped = 0
-            if joint.B.shape[0] == 1:
-                # Each step takes as much: all but the last one that it needs are skipped at once.
-                most = _most_at_once(joint, 0, k, l)
-                if left > most * net.shape[0]:
-                    continue
-                skipped = max(int(left / most) - 1, 0)
-                left -= skipped * most
-            for n in range(skipped, net.shape[0]):
+            for n in range(net.shape[0]):
                 t = order[n, i]
                 g = joint.segment[t]
                 left -= _most_at_once(joint, g, k, l)
                 if left <= 0.0:
                     c[l] = max(joint.a[g, l] * net[t, i] - joint.price[g, l], 0.0)
                     break
+
+
+@inlined
+def _worthwhile(net: FloatArray, order: IntArray, i: int, least: float) -> int:
+    """In how many steps receiver i's net worth is not below the least one."""
+    low, high = 0, net.shape[0]
+    if net[order[high - 1, i], i] >= least:
+        return int(high)
+    while low < high:
+        middle = (low + high) // 2
+        if net[order[middle, i], i] >= least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@lean
+def _earn_alone(joint: Joint, c: FloatArray, response: Response) -> float:
+    """What senders with one pair earn in all steps of one segment; writes their prices and adds to the response.
+
+    A pair sends all it can in the steps of the highest net worth. So sums over the sorted steps tell what it earns, and
+    `more`, the differences between sorted steps, what arrives.
+    """
+    net, sent, R, order = response.net, response.sent, response.R, response.order
+    sums, more = response.sums, response.more
+    n_steps, S = net.shape
+    sums[0] = 0.0
+    more[:] = 0.0
+    for n in range(n_steps):
+        for i in range(S):
+            sums[n + 1, i] = sums[n, i] + net[order[n, i], i]
+    total = 0.0
+    for k in range(joint.B.shape[1]):
+        l = joint.offsets[k]
+        if joint.offsets[k + 1] - l != 1:
+            continue
+        c[l] = 0.0
+        most = _most_at_once(joint, 0, k, l)
+        if most <= 0.0:
+            continue
+        i, a, price, limit = joint.receiver[l], joint.a[0, l], joint.price[0, l], joint.limit[l]
+        steps = _worthwhile(net, order, i, price / a)
+        whole = int(min(limit / most, float(steps)))
+        total += most * (a * sums[whole, i] - price * whole)
+        sent[l] = most * whole
+        more[0, i] += a * most
+        more[whole, i] -= a * most
+        if whole < steps:
+            rest = max(limit - sent[l], 0.0)
+            c[l] = max(a * net[order[whole, i], i] - price, 0.0)
+            total += rest * c[l]
+            sent[l] = limit
+            more[whole, i] += a * rest
+            more[whole + 1, i] -= a * rest
+    for i in range(S):
+        arriving = 0.0
+        for n in range(n_steps):
+            arriving += more[n, i]
+            R[order[n, i], i] += max(arriving, 0.0)
+    return total
 
 
 @lean
@@ -173,10 +231,21 @@ def net_worths(joint: Joint, V: FloatArray, mu: FloatArray, nu: FloatArray, net:
 @compiled
 def new_response(joint: Joint) -> Response:
     """Room for a response."""
+    n_steps, S = joint.segment.size, joint.theta.shape[1]
     n_pairs = joint.limit.size
-    shape = (joint.segment.size, joint.theta.shape[1])
-    order = np.empty(shape, np.int64)
-    return Response(np.empty(shape), np.empty(n_pairs), np.empty(shape), np.empty((4, n_pairs)), order)
+    senders = np.arange(joint.B.shape[1])
+    if joint.B.shape[0] == 1:
+        senders = senders[np.diff(joint.offsets) > 1]
+    return Response(
+        np.empty((n_steps, S)),
+        np.empty(n_pairs),
+        np.empty((n_steps, S)),
+        senders,
+        np.empty((4, n_pairs)),
+        np.empty((n_steps, S), np.int64),
+        np.empty((n_steps + 1, S)),
+        np.empty((n_steps + 1, S)),
+    )
 
 
 @lean
@@ -185,20 +254,25 @@ def bound_at(joint: Joint, V: FloatArray, prices: Prices, response: Response) ->
 
     It cuts μ to what it can take off, and replaces the prices of senders with one pair by the best ones.
     """
-    net, sent, R, rooms, order = response
+    net, senders, rooms, order = response.net, response.senders, response.rooms, response.order
     found = net_worths(joint, V, prices.receiving, prices.holding, net)
     _sort_steps(net, order)
-    _price_lone_pairs(joint, net, order, prices.once)
-    sent[:] = 0.0
-    for l in range(sent.size):
-        found += prices.once[l] * joint.limit[l]
+    response.sent[:] = 0.0
+    response.R[:] = 0.0
+    if joint.B.shape[0] == 1:
+        found += _earn_alone(joint, prices.once, response)
+    else:
+        _price_lone_pairs(joint, net, order, prices.once)
+    for k in senders:
+        for l in range(joint.offsets[k], joint.offsets[k + 1]):
+            found += prices.once[l] * joint.limit[l]
     for t in range(net.shape[0]):
         g = joint.segment[t]
         if t == 0 or joint.segment[t - 1] != g:
-            for k in range(joint.B.shape[1]):
+            for k in senders:
                 for l in range(joint.offsets[k], joint.offsets[k + 1]):
                     rooms[3, l] = _most_at_once(joint, g, k, l)
-        found += _earn(joint, g, net[t], prices.once, sent, R[t], rooms)
+        found += _earn(joint, t, prices.once, response)
     return found
 
 

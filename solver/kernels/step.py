@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solver.arrays import FloatArray
+from solver.arrays import ByteArray, FloatArray, IntArray
 from solver.kernels.certificate import measure, paid
 from solver.kernels.clock import is_over
 from solver.kernels.compile import compiled
@@ -15,7 +15,7 @@ from solver.kernels.objective import terms
 from solver.kernels.prepare import prepare
 from solver.kernels.starting_point import starting_point
 
-__all__ = ["attempt_full", "solve_step", "target_gap"]
+__all__ = ["attempt_full", "solve_alone", "solve_step", "target_gap"]
 
 
 @compiled
@@ -117,3 +117,36 @@ def solve_step(
     figures[4] = gap
     figures[5] = violation
     figures[6] = 1.0 if in_time else 0.0
+
+
+@compiled
+def solve_alone(
+    offsets: IntArray,
+    receiver: IntArray,
+    a: FloatArray,
+    psi: FloatArray,
+    B: FloatArray,
+    cap: FloatArray,
+    data: FloatArray,
+    D_hat: float,
+    G: float,
+    gamma: float,
+    limit: FloatArray,
+    price: FloatArray,
+    load: FloatArray,
+    theta: FloatArray,
+    ceiling: FloatArray,
+    tolerance: float,
+    max_iterations: int,
+    proof: float,
+    deadline: float,
+    cancel: ByteArray,
+    phi: FloatArray,
+    R: FloatArray,
+    mu: FloatArray,
+    figures: FloatArray,
+) -> None:
+    """`solve_step` for a caller in the interpreter: numba takes plain arguments in half the time of named tuples."""
+    step = Step(offsets, receiver, a, psi, B, cap, data, D_hat, G, gamma, limit, price, load)
+    effort = Effort(tolerance, max_iterations, proof, deadline, cancel)
+    solve_step(step, theta, ceiling, effort, Answer(phi, R, mu, figures))
