@@ -37,9 +37,9 @@ from sampler.base import SamplingProblem
 from sampler.derived_similarity import derive_similarity, fit_match_rates
 from sampler.histograms import class_counts
 from sampler.registry import find_sampler
-from solver.batch import plan_sets
+from solver.horizon.batch import plan_sets
 from solver.network import Links, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__ = ["main"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from sampler.base import SamplingProblem
 from sampler.objectives.mixture import aimed_at, class_shares
-from solver.interchange import to_networkx
+from solver.network.interchange import to_networkx
 
 __all__ = ["GreedyRendering"]
 

@@ -18,11 +18,11 @@ from benchmarks.machine import describe
 from benchmarks.solved_mixture import arrived_part
 from sampler.base import SamplingProblem
 from sampler.objectives.holdings import Holdings
-from solver.batch import plan_sets
+from solver.horizon.batch import plan_sets
+from solver.horizon.transfer import TRANSFERS
 from solver.instances import BUDGETS, random_network
 from solver.network import Network
-from solver.schedule import Schedule
-from solver.transfer import TRANSFERS
+from solver.network.schedule import Schedule
 
 __all__ = ["compare"]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from solver import TRANSFERS, advance, start
 from solver.instances import random_horizon
-from solver.reference_horizon import solve_jointly, worst_breach
+from solver.whole.reference_horizon import solve_jointly, worst_breach
 
 __all__ = ["Checked", "check"]
 

@@ -6,13 +6,13 @@ from time import thread_time
 import numpy as np
 
 from solver import plan_offloading, start
-from solver.eligibility import data_ceiling
-from solver.fast import TOLERANCE, effort_for
+from solver.horizon.packing import new_course, pack, part_of
 from solver.instances import BUDGETS, random_network
 from solver.kernels.horizon import solve_packed
-from solver.packing import new_course, pack, part_of
-from solver.schedule import Schedule
-from solver.subgraph import Subgraph
+from solver.network.eligibility import data_ceiling
+from solver.network.schedule import Schedule
+from solver.network.subgraph import Subgraph
+from solver.step.fast import TOLERANCE, effort_for
 
 __all__ = ["horizon_overhead"]
 

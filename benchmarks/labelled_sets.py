@@ -14,9 +14,9 @@ from fedl_sim.labels.label import candidate_sets, realisation_of
 from fedl_sim.labels.losses import CommonNumbers, SetTrainer
 from fedl_sim.labels.settings import NO_OFFLOADING, Family
 from sampler.base import SamplingProblem
-from solver.batch import plan_sets
+from solver.horizon.batch import plan_sets
 from solver.network import Links, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__ = ["BUDGETS", "HUNDRED", "TEN", "LabelledSets", "label_some", "without_labels"]
 

@@ -21,8 +21,8 @@ from scipy.sparse import csr_array, vstack
 from benchmarks.machine import describe
 from solver import TRANSFERS, Network, StepProblem, advance, plan_offloading, solve_fast, start, step_problem
 from solver.arrays import FloatArray
+from solver.horizon.weights import Weights
 from solver.instances import BUDGETS, random_network
-from solver.weights import Weights
 
 __all__ = ["main"]
 

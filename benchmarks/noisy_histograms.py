@@ -29,9 +29,9 @@ from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem
 from sampler.objectives.mixture import Mixture
 from sampler.registry import find_sampler
-from solver.batch import plan_sets
+from solver.horizon.batch import plan_sets
 from solver.network import Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__ = ["main"]
 

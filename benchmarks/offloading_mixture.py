@@ -30,11 +30,11 @@ from fedl_sim.labels.label import candidate_sets, realisation_of
 from fedl_sim.labels.losses import SetTrainer
 from sampler.base import SamplingProblem
 from sampler.objectives.mixture import class_shares
-from solver.batch import SetPlans, plan_sets
+from solver.horizon.batch import SetPlans, plan_sets
 from solver.network import Network
-from solver.problem import room_for
-from solver.schedule import Schedule
-from solver.subgraph import Subgraph
+from solver.network.schedule import Schedule
+from solver.network.subgraph import Subgraph
+from solver.step.problem import room_for
 
 FIRST_SEED = HELD_OUT_SEED + 5_000_000
 BUDGETS = ("loose", "full", "tight", "scarce")

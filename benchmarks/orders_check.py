@@ -25,11 +25,11 @@ import numpy as np
 
 from solver import HorizonState, Network, Schedule, advance, start
 from solver.arrays import FloatArray, IntArray
+from solver.horizon.plan import StepPlan
+from solver.horizon.transfer import Transfer
 from solver.instances import BUDGETS, random_horizon, random_network
 from solver.orders import Orders, make_orders
-from solver.plan import StepPlan
-from solver.reference_horizon import worst_breach
-from solver.transfer import Transfer
+from solver.whole.reference_horizon import worst_breach
 
 __all__ = ["Checked", "check"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from solver.arrays import FloatArray, IntArray
-from solver.problem import StepProblem
+from solver.step.problem import StepProblem
 
 __all__ = ["ClarabelStep", "ReusedStep"]
 

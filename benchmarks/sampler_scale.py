@@ -18,7 +18,7 @@ from benchmarks.machine import describe
 from benchmarks.sampler_speed import random_links
 from sampler import SamplingProblem, find_sampler
 from solver.network import Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__ = ["labelled_links", "scale"]
 

@@ -28,9 +28,9 @@ from sampler.branch.search import PERCENTILES
 from sampler.gcn.features import device_features
 from sampler.gcn.sampler import GcnBranch
 from sampler.gcn.torch_model import GcnScorer, edges_of
-from solver.interchange import to_networkx
 from solver.network import Devices, Links, Network
-from solver.schedule import Schedule
+from solver.network.interchange import to_networkx
+from solver.network.schedule import Schedule
 
 __all__ = ["CASES", "gcn_branch_speed", "main", "random_links"]
 

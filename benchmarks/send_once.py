@@ -1,4 +1,4 @@
-"""`python -m benchmarks.send_once`: what sending once changes, beside redrawing as in the paper (`solver.transfer`).
+"""`python -m benchmarks.send_once`: what sending once changes, beside redrawing as in the paper.
 
 Plans first: seeded random networks and networks of the simulator (digits, Sec. V-A), each with loose, tight and scarce
 budgets, planned both ways. `sent_at_equal_useful` is what the redrawing plan would send if it did not repeat itself

@@ -24,7 +24,7 @@ from sampler.objectives.resemblance import Resemblance
 from sampler.objectives.similarity import LowRank, low_rank
 from sampler.searches.greedy import sample_greedily
 from solver.network import Devices, Links, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__: list[str] = []
 

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 from sampler.base import SamplingProblem
 from sampler.objectives.base import Objective
 from sampler.objectives.mixture import aimed_at, class_shares
-from solver.batch import plan_sets
-from solver.subgraph import pair_keys
-from solver.transfer import Transfer
+from solver.horizon.batch import plan_sets
+from solver.horizon.transfer import Transfer
+from solver.network.subgraph import pair_keys
 
 __all__ = ["SolvedMixture", "arrived_part"]
 

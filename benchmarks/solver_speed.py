@@ -33,7 +33,7 @@ from benchmarks.timing import in_turn, milliseconds
 from benchmarks.whole_horizon import whole_horizon
 from solver import StepProblem, StepSolution, plan_offloading, solve_fast, solve_many, start, step_problem
 from solver.instances import BUDGETS, random_network
-from solver.reference import solve_reference
+from solver.step.reference import solve_reference
 
 CASES = [(100, 3), (100, 10), (800, 6), (800, 20), (3000, 20), (3000, 50), (100_000, 50)]
 GROWTH = [1_000, 10_000, 100_000, 1_000_000]

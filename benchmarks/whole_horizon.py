@@ -8,7 +8,7 @@ import numpy as np
 
 from solver import GradientModel, advance, start
 from solver.instances import BUDGETS, random_network
-from solver.reference_horizon import solve_jointly, worst_breach
+from solver.whole.reference_horizon import solve_jointly, worst_breach
 
 __all__ = ["whole_horizon"]
 

@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from sampler.errors import TimeIsOverError, TooFewDevicesError
 from sampler.trace import Pick
-from solver.eligibility import eligible_devices, obstacles
 from solver.errors import InvalidInputError
-from solver.fast import TOLERANCE, effort_for
-from solver.gradient import GradientModel
+from solver.horizon.gradient import GradientModel
+from solver.horizon.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
 from solver.kernels.clock import is_over
 from solver.kernels.layout import Effort
 from solver.network import Network
-from solver.schedule import Schedule
-from solver.transfer import DEFAULT_TRANSFER, Transfer, transfer_named
+from solver.network.eligibility import eligible_devices, obstacles
+from solver.network.schedule import Schedule
+from solver.step.fast import TOLERANCE, effort_for
 
 __all__ = ["Sampler", "SamplingProblem", "Selection"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sampler.base import SamplingProblem, Selection
-from solver.eligibility import data_ceiling
+from solver.network.eligibility import data_ceiling
 
 __all__ = ["sample_heuristically", "sample_randomly"]
 

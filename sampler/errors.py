@@ -13,8 +13,8 @@ FedsiftError                     the root, in solver.errors
     └── WeightsError             trained weights are missing or damaged
 """
 
-from solver.eligibility import Obstacle
 from solver.errors import FedsiftError
+from solver.network.eligibility import Obstacle
 
 __all__ = [
     "DuplicateSamplerError",

@@ -1,7 +1,8 @@
 """Who replaces the sampled devices that can train no longer, and which other swaps are worth it.
 
-The problem is that of the network as it stands (`solver.membership.as_it_stands`), where sampled devices hold what they
-have received: a device that leaves takes that out of the objective. So a swap pays for the data that has moved.
+The problem is that of the network as it stands (`solver.horizon.membership.as_it_stands`), where sampled devices hold
+what they have received: a device that leaves takes that out of the objective. So a swap pays for the data that has
+moved.
 """
 
 from collections.abc import Sequence

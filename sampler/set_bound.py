@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.kernels.set_bound import add_arrivals, add_sendable, least_objective
-from solver.eligibility import ROUNDING, data_ceiling
+from solver.horizon.state import HorizonState
 from solver.network import Network
-from solver.state import HorizonState
+from solver.network.eligibility import ROUNDING, data_ceiling
 from solver.validation import frozen
 
 __all__ = ["set_bound"]

@@ -9,7 +9,7 @@ from sampler.base import SamplingProblem
 from sampler.registry import find_sampler
 from sampler.set_bound import set_bound
 from solver.instances import random_network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 from solver.warm_up import warm_up as warm_up_solver
 
 __all__ = ["warm_up"]

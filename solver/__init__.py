@@ -8,23 +8,23 @@ In a closed loop, call `start` once and then `advance` for each aggregation peri
 `GradientModel` predicts from the observed ones.
 """
 
-from solver.batch import SetPlans, plan_sets
 from solver.bound import ConvergenceBound, LossConstants, convergence_bound
-from solver.eligibility import Obstacle, eligible_devices, obstacles
 from solver.errors import FedsiftError, InvalidInputError, MissingExtraError
-from solver.fast import solve_fast, solve_many
-from solver.fleet import Fleet
-from solver.gradient import GradientModel, observed_decay
-from solver.horizon import METHODS, PLANNINGS, Period, advance, plan_offloading, step_problem
-from solver.interchange import from_networkx, load_network, save_network, to_networkx
+from solver.horizon.batch import SetPlans, plan_sets
+from solver.horizon.gradient import GradientModel, observed_decay
+from solver.horizon.plan import Plan, StepPlan
+from solver.horizon.planning import METHODS, PLANNINGS, Period, advance, plan_offloading, step_problem
+from solver.horizon.state import HorizonState, start
+from solver.horizon.transfer import DEFAULT_TRANSFER, TRANSFERS
+from solver.horizon.weights import Weights
 from solver.network import Devices, Links, Network
-from solver.plan import Plan, StepPlan
-from solver.problem import StepProblem
-from solver.schedule import Change, Schedule
-from solver.solution import OPTIMALITY_GAP, Status, StepSolution, certified
-from solver.state import HorizonState, start
-from solver.transfer import DEFAULT_TRANSFER, TRANSFERS
-from solver.weights import Weights
+from solver.network.eligibility import Obstacle, eligible_devices, obstacles
+from solver.network.fleet import Fleet
+from solver.network.interchange import from_networkx, load_network, save_network, to_networkx
+from solver.network.schedule import Change, Schedule
+from solver.step.fast import solve_fast, solve_many
+from solver.step.problem import StepProblem
+from solver.step.solution import OPTIMALITY_GAP, Status, StepSolution, certified
 
 __all__ = [
     "DEFAULT_TRANSFER",

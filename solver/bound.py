@@ -25,8 +25,8 @@ import numpy as np
 
 from solver.arrays import FloatArray
 from solver.errors import InvalidInputError
+from solver.horizon.plan import Plan
 from solver.network import Network
-from solver.plan import Plan
 from solver.validation import as_count, as_number
 
 __all__ = ["ConvergenceBound", "LossConstants", "convergence_bound", "divergence", "drift"]

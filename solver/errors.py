@@ -22,7 +22,7 @@ FedsiftError                     every failure that fedsift foresees; its text i
 ├── StoreError                   `app.store.database`: the database does not answer
 └── GoneError                    `app.store.database`: the row that another refers to is gone
 
-An infeasible or unfinished problem is not an exception but a status of the answer (`solver.solution.Status`).
+An infeasible or unfinished problem is not an exception but a status of the answer (`solver.step.solution.Status`).
 """
 
 __all__ = ["FedsiftError", "InvalidInputError", "MissingExtraError"]

@@ -4,7 +4,7 @@ import numpy as np
 
 from solver.arrays import FloatArray, IntArray
 from solver.network import Devices, Links, Network
-from solver.schedule import Change, Schedule
+from solver.network.schedule import Change, Schedule
 
 __all__ = ["BUDGETS", "random_horizon", "random_network"]
 

@@ -1,9 +1,9 @@
 """From a plan to orders: whole datapoints, as ranges of each sender's own shuffled order.
 
 A plan has real amounts. Let x_ki(t) be what k sends to i for the first time at step t, and A_ki(t) what it has sent by
-then, D_k·(1 − u) with u the share still unsent (`solver.transfer`). Orders have C_ki(t) ≤ ⌊A_ki(t)⌋ whole datapoints.
-At step t, k sends the datapoints C(t − 1), …, C(t) − 1 of its order to i. So ranges begin at 0 and follow on, and no
-pair sends a datapoint twice.
+then, D_k·(1 − u) with u the share still unsent (`solver.horizon.transfer`). Orders have C_ki(t) ≤ ⌊A_ki(t)⌋ whole
+datapoints. At step t, k sends the datapoints C(t − 1), …, C(t) − 1 of its order to i. So ranges begin at 0 and follow
+on, and no pair sends a datapoint twice.
 
 c(t) = C(t) − C(t − 1) keeps the constraints of step t: Σ_i ψ_ki·c_ki ≤ Ψ_k, Σ_i c_ki ≤ D_k, Σ_k (1 − λ_ki)·c_ki ≤ θ_i,
 and the ceiling of what i holds. It has two parts (`solver.rounding`):
@@ -28,15 +28,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from solver.arrays import BoolArray, FloatArray, IntArray
-from solver.eligibility import data_ceiling
-from solver.membership import Moved
+from solver.horizon.membership import Moved
+from solver.horizon.state import HorizonState
+from solver.horizon.transfer import DEFAULT_TRANSFER, transfer_named
 from solver.network import Network
-from solver.problem import room_for
+from solver.network.eligibility import data_ceiling
+from solver.network.schedule import Schedule
+from solver.network.subgraph import pair_keys
 from solver.rounding import Room, Waiting, whole_sends
-from solver.schedule import Schedule
-from solver.state import HorizonState
-from solver.subgraph import pair_keys
-from solver.transfer import DEFAULT_TRANSFER, transfer_named
+from solver.step.problem import room_for
 
 __all__ = ["Orders", "PlannedTransfers", "make_orders"]
 
@@ -48,7 +48,7 @@ _FEASIBLE = 1 + 5e-10
 
 
 class PlannedTransfers(Protocol):
-    """The transfers of one step, as `solver.plan.StepPlan` has them."""
+    """The transfers of one step, as `solver.horizon.plan.StepPlan` has them."""
 
     @property
     def step(self) -> int:
@@ -108,7 +108,7 @@ def make_orders(
 
     `state` is that before the first of these steps. A pair continues where the state is, so the orders of a later
     period need nothing of those before it but the state that they left. `horizon` is the last step that the ceilings
-    look ahead to, as in `solver.horizon.advance` (default: the last of these steps).
+    look ahead to, as in `solver.horizon.planning.advance` (default: the last of these steps).
     """
     schedule, planned = Schedule.of(network), list(steps)
     kind = transfer_named(transfer)

@@ -8,10 +8,10 @@ from time import perf_counter
 
 import numpy as np
 
-from solver.fast import solve_fast, solve_many
-from solver.horizon import METHODS, plan_offloading, step_problem
+from solver.horizon.planning import METHODS, plan_offloading, step_problem
+from solver.horizon.state import start
 from solver.instances import BUDGETS, random_network
-from solver.state import start
+from solver.step.fast import solve_fast, solve_many
 
 __all__ = ["warm_up"]
 

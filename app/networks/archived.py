@@ -21,8 +21,8 @@ from app.wire.ids import DeviceId, DeviceIds
 from app.wire.network import SimilarityOrigin, charge_network, checked, with_similarity
 from app.wire.pointers import located
 from solver import Devices, Links, Network
-from solver.interchange import epsilon_of
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
+from solver.network.interchange import epsilon_of
 
 __all__ = ["NPZ", "ArchiveParameters", "read_archive"]
 

@@ -19,7 +19,7 @@ from app.wire.ids import DeviceIds
 from app.wire.problem import ErrorItem
 from solver import Change, Network
 from solver.network import LINK_COLUMNS
-from solver.schedule import CHANGEABLE_COLUMNS
+from solver.network.schedule import CHANGEABLE_COLUMNS
 
 __all__ = ["Announced", "check_course", "fleet_changes", "speaks_fleet"]
 

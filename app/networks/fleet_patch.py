@@ -17,7 +17,7 @@ from app.wire.fleet_tables import DEVICE_NUMBERS, LINK_NUMBERS, DeviceTable, Fle
 from app.wire.ids import DeviceIds
 from app.wire.pointers import located, refusal
 from app.wire.problem import ErrorItem
-from solver.patch import LinkRows, LinkSet, renumbered
+from solver.network.patch import LinkRows, LinkSet, renumbered
 
 __all__ = ["patched_fleet", "pointing"]
 

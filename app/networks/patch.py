@@ -1,8 +1,8 @@
 """Patches over the wire: the one document that changes a stored network, and a network in the course of a schedule.
 
 A device is named by `id` or by `index`, a link by the ids `from` and `to` or the numbers `source` and `target`. Fields
-are those of `network` or of `fleet`, whichever is changed. `PatchIn.to_domain` makes of it what `solver.patch` applies
-to arrays; `app.networks.fleet_patch` applies it to fleets.
+are those of `network` or of `fleet`, whichever is changed. `PatchIn.to_domain` makes of it what `solver.network.patch`
+applies to arrays; `app.networks.fleet_patch` applies it to fleets.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from app.http.problems import InvalidRequestError
 from app.wire.base import LARGEST, SMALLEST, Measure, Optional, RequestModel
 from app.wire.ids import DeviceId, DeviceIds
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Network
-from solver.patch import DeviceRows, LinkRows, NetworkPatch
+from solver.network.patch import DeviceRows, LinkRows, NetworkPatch
 
 __all__ = [
     "DeviceChange",

@@ -36,11 +36,11 @@ from solver import (
     advance,
     start,
 )
-from solver.energy import Energy
-from solver.fast import TOLERANCE, effort_for
+from solver.horizon.membership import Moved
 from solver.kernels.layout import Effort
-from solver.membership import Moved
+from solver.network.energy import Energy
 from solver.orders import Orders, make_orders
+from solver.step.fast import TOLERANCE, effort_for
 
 __all__ = [
     "Choice",

@@ -22,9 +22,10 @@ from app.wire.naming import NamedRequest
 from app.wire.network import DeviceChanges, NetworkIn, Topology, charge_network, indices
 from app.wire.pointers import located
 from sampler import DEFAULT_SAMPLER
-from solver import DEFAULT_TRANSFER, Change, GradientModel, Network, Schedule, Weights, reference
-from solver.energy import Energy
-from solver.patch import NetworkPatch
+from solver import DEFAULT_TRANSFER, Change, GradientModel, Network, Schedule, Weights
+from solver.network.energy import Energy
+from solver.network.patch import NetworkPatch
+from solver.step import reference
 
 __all__ = [
     "EXAMPLE",

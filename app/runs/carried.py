@@ -9,7 +9,7 @@ import numpy as np
 
 from app.runs.request import AggregationRequest, ParticipationIn
 from solver import GradientModel, HorizonState
-from solver.membership import Moved
+from solver.horizon.membership import Moved
 
 __all__ = ["Carried", "Trained"]
 

@@ -28,7 +28,7 @@ from app.wire.pointers import located
 from app.wire.problem import ErrorItem
 from solver import Change, Links, Network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
-from solver.patch import LinkRows, NetworkPatch
+from solver.network.patch import LinkRows, NetworkPatch
 
 __all__ = ["changed"]
 

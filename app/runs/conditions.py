@@ -22,8 +22,8 @@ from app.wire.estimate import network as network_memory
 from app.wire.fleet import FleetIn, Translated, Translation
 from app.wire.ids import DeviceIds
 from solver import Change, Devices, Links, Network, Schedule
-from solver.energy import Energy
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
+from solver.network.energy import Energy
 
 __all__ = ["Kept", "conditions_of", "packed", "parameters_of", "query_for", "settled"]
 

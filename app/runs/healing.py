@@ -15,8 +15,8 @@ from sampler import DEFAULT_OBJECTIVE, SamplingError, SamplingProblem, TooFewDev
 from sampler.healing import Healed, QuotaError, Replacement, heal
 from sampler.set_bound import set_bound
 from solver import GradientModel, HorizonState, Obstacle, Schedule, obstacles
-from solver.fast import TOLERANCE, effort_for
-from solver.membership import NOBODY, as_it_stands, exchange
+from solver.horizon.membership import NOBODY, as_it_stands, exchange
+from solver.step.fast import TOLERANCE, effort_for
 
 __all__ = ["Fresh", "NextSet", "Replaced", "next_set", "plan_next", "within_groups", "without_lost"]
 

@@ -10,7 +10,7 @@ from app.plans.planning import PlanQuery
 from app.plans.request import named_devices
 from app.runs.carried import Carried
 from app.runs.request import AggregationRequest
-from solver.membership import NOBODY, with_changed_data, without_arrivals
+from solver.horizon.membership import NOBODY, with_changed_data, without_arrivals
 
 __all__ = ["Report", "reported"]
 

@@ -14,7 +14,7 @@ from app.wire.base import Indices, Measure, Measures, Optional, RequestModel
 from app.wire.ids import DeviceId, DeviceIds
 from app.wire.naming import NamedRequest
 from app.wire.network import column, indices
-from solver.membership import Moved
+from solver.horizon.membership import Moved
 
 __all__ = [
     "AggregationRequest",

@@ -19,7 +19,7 @@ from app.wire.network import LabelNoise, NetworkIn, SimilarityOrigin, charge_net
 from app.wire.problem import ErrorItem
 from sampler.derived_similarity import complete_similarity
 from solver import Devices, Fleet, InvalidInputError, Network
-from solver.energy import Energy
+from solver.network.energy import Energy
 
 __all__ = ["Assumption", "FleetIn", "LinksLeftOut", "Translated", "Translation"]
 

@@ -36,10 +36,10 @@ from fedl_sim.loop.server import Observation, aggregate, last_of_each, observe
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.schemes import Scheme
-from solver.gradient import GradientModel
-from solver.membership import as_it_stands, exchange
+from solver.horizon.gradient import GradientModel
+from solver.horizon.membership import as_it_stands, exchange
+from solver.horizon.state import HorizonState, start
 from solver.network import Network
-from solver.state import HorizonState, start
 
 __all__ = ["ChurnedLoop", "run_churned"]
 

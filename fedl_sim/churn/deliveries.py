@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedl_sim.loop.holdings import Transfer
-from solver.membership import Moved, without_arrivals
-from solver.state import HorizonState
+from solver.horizon.membership import Moved, without_arrivals
+from solver.horizon.state import HorizonState
 
 __all__ = ["Delivery", "delivered_state"]
 

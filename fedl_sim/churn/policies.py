@@ -11,10 +11,10 @@ from sampler.healing import heal
 from sampler.registry import find_sampler, objective_of
 from sampler.rivals.model_based import RIVALS
 from sampler.schemes import EVERYONE
-from solver.eligibility import eligible_devices
-from solver.gradient import GradientModel
+from solver.horizon.gradient import GradientModel
 from solver.network import Network
-from solver.schedule import Schedule
+from solver.network.eligibility import eligible_devices
+from solver.network.schedule import Schedule
 
 __all__ = ["DEFAULT_POLICY", "POLICIES", "Situation", "policy_for", "react"]
 
@@ -34,7 +34,7 @@ class Situation:
     """What is known when devices are to be replaced.
 
     Attributes:
-        network: the network of the devices that are present, as it stands (`solver.membership.as_it_stands`).
+        network: the network of the devices that are present, as it stands (`solver.horizon.membership.as_it_stands`).
         present: devices that are up.
         sample_size: S.
         horizon: how many steps of training are left.

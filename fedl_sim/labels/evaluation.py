@@ -10,7 +10,7 @@ from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.randomness import stream
 from sampler.base import Sampler, SamplingProblem
 from solver.network import Devices, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__ = ["HELD_OUT_SEED", "TUNING_SEED", "Score", "by_network", "judge", "percentiles", "problem_of"]
 

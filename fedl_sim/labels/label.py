@@ -10,9 +10,9 @@ from fedl_sim.labels.losses import SetTrainer
 from fedl_sim.labels.record import LabelledRealisation
 from fedl_sim.labels.settings import Family, Kind, kind_of
 from fedl_sim.network.realisation import Realisation
-from solver.batch import SetPlans, plan_sets
-from solver.eligibility import eligible_devices
+from solver.horizon.batch import SetPlans, plan_sets
 from solver.network import Links, Network
+from solver.network.eligibility import eligible_devices
 
 __all__ = ["candidate_sets", "label", "realisation_of"]
 

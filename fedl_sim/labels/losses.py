@@ -16,7 +16,7 @@ from fedl_sim.loop.server import aggregate
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.network.similarity import nearest_same_label
 from fedl_sim.randomness import stream
-from solver.batch import SetPlans
+from solver.horizon.batch import SetPlans
 
 __all__ = ["CommonNumbers", "SetTrainer"]
 

@@ -19,7 +19,7 @@ from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem, Selection
 from sampler.rivals.model_based import RIVALS, Observations
-from solver.gradient import GradientModel
+from solver.horizon.gradient import GradientModel
 
 __all__ = ["first_model", "observe_devices", "sample_by_rival", "with_gradient"]
 

@@ -26,8 +26,8 @@ from sampler.base import SamplingProblem
 from sampler.registry import find_sampler
 from sampler.rivals.model_based import RIVALS
 from sampler.schemes import EVERYONE, Scheme
-from solver.eligibility import eligible_devices
-from solver.transfer import DEFAULT_TRANSFER, transfer_named
+from solver.horizon.transfer import DEFAULT_TRANSFER, transfer_named
+from solver.network.eligibility import eligible_devices
 
 __all__ = ["RunSettings", "SchemeLoop", "Totals", "recorded", "run_scheme", "sample_devices"]
 
@@ -44,7 +44,7 @@ class RunSettings:
         training: how devices train.
         threads: number of devices that train at the same time; the result does not depend on it.
         closed_loop: plan with the gradient measured at each aggregation (Sec. III-C); otherwise only with the first.
-        transfer: what senders send over a link that they have used before, see `solver.transfer`.
+        transfer: what senders send over a link that they have used before, see `solver.horizon.transfer`.
     """
 
     sample_size: int = 5

@@ -12,14 +12,14 @@ from fedl_sim.loop.holdings import Transfer
 from fedl_sim.loop.server import Observation
 from fedl_sim.randomness import stream
 from solver.arrays import FloatArray
-from solver.gradient import GradientModel
-from solver.horizon import advance
-from solver.membership import Moved
+from solver.horizon.gradient import GradientModel
+from solver.horizon.membership import Moved
+from solver.horizon.plan import StepPlan
+from solver.horizon.planning import advance
+from solver.horizon.state import HorizonState, start
 from solver.network import Network
+from solver.network.schedule import Schedule
 from solver.orders import Orders, make_orders
-from solver.plan import StepPlan
-from solver.schedule import Schedule
-from solver.state import HorizonState, start
 
 if TYPE_CHECKING:
     from fedl_sim.loop.loop import RunSettings

@@ -14,8 +14,8 @@ from fedl_sim.network.profiles import BUDGETS
 from fedl_sim.network.realisation import RealisationSettings, realise
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES
 from fedl_sim.terminal import grouped
-from solver.interchange import save_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Network
+from solver.network.interchange import save_network
 
 __all__ = ["NetworkOptions", "generate"]
 

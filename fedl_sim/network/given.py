@@ -18,7 +18,7 @@ from fedl_sim.network.similarity import similar_radius
 from fedl_sim.randomness import stream
 from sampler.histograms import class_counts
 from solver.network import Network
-from solver.schedule import Change, Schedule
+from solver.network.schedule import Change, Schedule
 
 __all__ = ["realise_given"]
 

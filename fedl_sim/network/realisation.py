@@ -14,7 +14,7 @@ from fedl_sim.network.similarity import estimate_similarity, similar_radius
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES, Topology, load_graphml, random_topology
 from fedl_sim.randomness import stream
 from solver.network import Devices, Links, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__ = ["Realisation", "RealisationSettings", "realise"]
 

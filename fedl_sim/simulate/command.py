@@ -30,7 +30,7 @@ from fedl_sim.simulate.sweep import (
 from fedl_sim.simulate.sweep import simulate as run_experiment
 from fedl_sim.terminal import grouped, parse_seeds, progress_bar
 from sampler.schemes import scheme_names
-from solver.transfer import DEFAULT_TRANSFER
+from solver.horizon.transfer import DEFAULT_TRANSFER
 
 __all__ = ["simulate"]
 

@@ -27,10 +27,10 @@ from fedl_sim.network.given import realise_given
 from fedl_sim.network.realisation import Realisation, RealisationSettings
 from sampler.schemes import Scheme, find_scheme
 from solver.arrays import FloatArray, IntArray
+from solver.horizon.state import start
 from solver.network import Devices, Links, Network
+from solver.network.schedule import Change, Schedule
 from solver.orders import make_orders
-from solver.schedule import Change, Schedule
-from solver.state import start
 
 __all__ = ["open_part"]
 

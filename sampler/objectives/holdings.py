@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from sampler.base import SamplingProblem
 from sampler.kernels.pool import Flows, Sums, flows_along, pool
 from sampler.objectives.reach import mean_room, sendable_share, steps_needed
+from solver.horizon.transfer import Transfer
 from solver.network import Network
-from solver.transfer import Transfer
 from solver.validation import frozen
 
 __all__ = ["Holdings", "Pooled"]

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from sampler.errors import SamplingError
 from sampler.kernels.completion import refine
-from solver.fast import TOLERANCE, effort_for
 from solver.kernels.layout import Effort
 from solver.network import Network
-from solver.subgraph import pair_keys
+from solver.network.subgraph import pair_keys
+from solver.step.fast import TOLERANCE, effort_for
 from solver.validation import frozen
 
 if TYPE_CHECKING:

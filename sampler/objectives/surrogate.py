@@ -21,11 +21,11 @@ from sampler.errors import TooMuchWorkError
 from sampler.objectives.base import Objective
 from sampler.objectives.reach import sendable_share
 from sampler.threads import in_threads
-from solver.batch import plan_sets
-from solver.eligibility import data_ceiling
-from solver.fast import time_left
-from solver.horizon import plan_offloading
-from solver.transfer import Transfer
+from solver.horizon.batch import plan_sets
+from solver.horizon.planning import plan_offloading
+from solver.horizon.transfer import Transfer
+from solver.network.eligibility import data_ceiling
+from solver.step.fast import time_left
 
 __all__ = ["Surrogate"]
 

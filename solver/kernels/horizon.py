@@ -10,7 +10,7 @@ from solver.kernels.step import solve_step
 
 __all__ = ["carry", "set_out", "solve_packed"]
 
-# As `solver.solution.FEASIBILITY`.
+# As `solver.step.solution.FEASIBILITY`.
 _FEASIBILITY = 1e-8
 # A step without iterations takes about so many seconds a link.
 _HASTY_SECONDS = 2e-7

@@ -1,4 +1,4 @@
-"""A lower bound on the whole horizon: prices from one backward pass over the steps of a plan (`solver.horizon_bound`).
+"""A lower bound on the whole horizon: prices from one backward pass over a plan (`solver.whole.horizon_bound`).
 
 A useful datapoint that reaches i at step t is worth V_i(t). Prices of its room to receive, μ_i(t), and of its room to
 hold, N_i(t) = Σ_{s≥t} ν_i(s), leave net_i(t) = V_i(t) − μ_i(t) − N_i(t) ≥ 0, and a price c_l = a_l·κ_l of sending over

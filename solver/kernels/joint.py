@@ -1,6 +1,6 @@
 """All steps of a horizon as one problem, over the pairs of devices that have a link in any of them.
 
-`solver.horizon_bound` states the problem. Steps under the same conditions form a segment.
+`solver.whole.horizon_bound` states the problem. Steps under the same conditions form a segment.
 """
 
 from typing import NamedTuple

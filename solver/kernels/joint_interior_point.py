@@ -1,7 +1,7 @@
 """A primal–dual interior-point method for a whole horizon as one problem.
 
 It is Mehrotra's predictor–corrector (SIAM J. Optim. 2(4), 1992), as in `solver.kernels.interior_point`, on the
-fractions of all steps. `solver.horizon_bound` states the problem and `joint_newton` derives a step. Steps are
+fractions of all steps. `solver.whole.horizon_bound` states the problem and `joint_newton` derives a step. Steps are
 relative: for a pair x·z of a number and its multiplier, ρ = dx/x, and `own` is the product aimed at over the present
 one, so that dz/z = own − 1 − ρ. Fractions stay feasible except for rounding, so the best ones can be used whenever
 the loop ends. The gap of an iterate is that of `price_search`, with the iterate's own prices.

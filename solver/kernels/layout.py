@@ -8,7 +8,7 @@ __all__ = ["Answer", "Course", "Effort", "Moving", "Packed", "Pairs", "Point", "
 
 
 class Step(NamedTuple):
-    """One step problem in the letters of the paper (`solver.problem.StepProblem` has the words).
+    """One step problem in the letters of the paper (`solver.step.problem.StepProblem` has the words).
 
     Sender k's links are offsets[k]:offsets[k + 1], ascending in `receiver`. Link l turns a fraction Φ_l into
     a_l·Φ_l useful datapoints, and ψ_l·Φ_l of the budget B_k is spent on it. `limit` and `price` have an upper bound

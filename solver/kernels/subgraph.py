@@ -18,7 +18,7 @@ def group_by_sender(
     budget: FloatArray,
     sampled: IntArray,
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the columns of `solver.subgraph.Subgraph` from `offsets` to `budget`: eqs. (13)–(15) as a list of links.
+    """Return the columns of `Subgraph` from `offsets` to `budget`: eqs. (13)–(15) as a list of links.
 
     The links offsets[k]:offsets[k + 1] are those of one sender, ascending in `receiver`, the position of the target in
     `sampled`. A counting sort over devices: O(devices + links into the sampled ones).

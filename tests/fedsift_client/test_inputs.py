@@ -11,7 +11,7 @@ import pytest
 from fedsift_client import Client, InputError, Plan
 from fedsift_client.inputs import described
 from solver.instances import random_network
-from solver.interchange import save_network, to_networkx
+from solver.network.interchange import save_network, to_networkx
 from tests.support.fleets import FLEET
 from tests.support.requests import as_request
 from tests.support.server import Server

@@ -2,7 +2,7 @@ import numpy as np
 
 from sampler.base import SamplingProblem
 from sampler.baselines import sample_heuristically
-from solver.schedule import Change, Schedule
+from solver.network.schedule import Change, Schedule
 from tests.support.sampling import network, problem
 
 COST = np.array([4.0, 1.0, 0.5, 2.0, 1.0])

@@ -10,7 +10,7 @@ from sampler.healing import Quota, QuotaError, Replacement, heal
 from sampler.objectives.registry import find_objective
 from sampler.set_bound import set_bound
 from solver import GradientModel, HorizonState, Schedule, advance, start
-from solver.membership import as_it_stands, exchange
+from solver.horizon.membership import as_it_stands, exchange
 from solver.network import Network
 from tests.support.sampling import labelled, network, problem
 

@@ -10,10 +10,10 @@ from sampler.kernels.set_bound import least_objective
 from sampler.registry import find_sampler
 from sampler.set_bound import set_bound
 from solver import Change, GradientModel, Network, Schedule, plan_offloading, start
-from solver.fast import TOLERANCE, effort_for
 from solver.instances import BUDGETS, random_network
-from solver.reference_horizon import solve_jointly
+from solver.step.fast import TOLERANCE, effort_for
 from solver.validation import frozen
+from solver.whole.reference_horizon import solve_jointly
 from tests.support.instances import FAMILIES
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")

@@ -6,8 +6,8 @@ import pytest
 from sampler.base import SamplingProblem
 from sampler.registry import find_sampler
 from sampler.unfinished import TIME_IS_OVER
-from solver.fast import TOLERANCE, effort_for
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
+from solver.step.fast import TOLERANCE, effort_for
 from tests.support.networks import random_devices
 
 NETWORK = Schedule(random_devices(40, 0.2, seed=1))

@@ -4,7 +4,7 @@ import numpy as np
 
 from sampler import SamplingProblem
 from solver.network import Devices, Links, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 __all__ = ["labelled", "network", "planted", "problem"]
 

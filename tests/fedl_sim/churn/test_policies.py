@@ -9,7 +9,7 @@ from fedl_sim.data.datasets import load_data_set
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.network.realisation import RealisationSettings, realise
 from sampler.objectives.registry import DEFAULT_OBJECTIVE, find_objective
-from solver.gradient import GradientModel
+from solver.horizon.gradient import GradientModel
 
 NETWORK = realise(RealisationSettings(n_devices=20, budget="tight"), load_data_set("digits"), 0).network
 CHOSEN = np.array([3, 8, 12, 5])

@@ -15,8 +15,8 @@ from fedl_sim.data import datasets
 from fedl_sim.engines.models import model_for
 from fedl_sim.network import profiles, topology
 from fedl_sim.network.realisation import RealisationSettings
+from solver.horizon.transfer import TRANSFERS
 from solver.network import DEVICE_COLUMNS, Links
-from solver.transfer import TRANSFERS
 
 ROOT = Path(contract.__file__).parents[2]
 

@@ -13,7 +13,7 @@ from sampler import registry
 from sampler.base import SamplingProblem, Selection
 from sampler.rivals.model_based import RIVALS
 from sampler.schemes import Scheme
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 
 NETWORK = RealisationSettings(n_devices=30, mean_datapoints=40)
 

@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app.cli import build_cli
-from solver.interchange import load_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
+from solver.network.interchange import load_network
 
 SMALL = ["-n", "20", "--mean-datapoints", "30", "-k", "2", "--period", "2", "-s", "3"]
 

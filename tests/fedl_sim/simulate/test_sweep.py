@@ -16,9 +16,9 @@ from fedl_sim.simulate.sweep import ExperimentSettings, Job, experiment_document
 from sampler.errors import UnknownSchemeError
 from sampler.schemes import find_scheme
 from solver.arrays import FloatArray
-from solver.horizon import Period, advance
+from solver.horizon.planning import Period, advance
+from solver.horizon.state import HorizonState
 from solver.network import Network
-from solver.state import HorizonState
 
 NETWORK = RealisationSettings(n_devices=30, mean_datapoints=40)
 SHORT = RunSettings(sample_size=4, aggregations=2, training=TrainingSettings(aggregation_period=2))

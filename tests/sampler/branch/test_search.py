@@ -9,7 +9,7 @@ from sampler import SamplingProblem, Selection
 from sampler.branch.search import ANYWHERE, DISSIMILAR, MOST_DATA, branch_search
 from sampler.trace import SHOWN_CANDIDATES
 from solver.network import Devices, Links, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 from tests.support.networks import random_devices
 
 

@@ -20,7 +20,7 @@ from sampler.gcn.score_training import train_scorer
 from sampler.gcn.weights import PAPER_SIZES, Weights, load_weights, read_weights, weights_name
 from solver.errors import InvalidInputError
 from solver.network import DEVICE_COLUMNS, Devices, Links, Network
-from solver.schedule import Schedule
+from solver.network.schedule import Schedule
 from tests.support.networks import random_devices
 
 

@@ -5,9 +5,9 @@ from sampler.base import SamplingProblem
 from sampler.kernels.pool import pool
 from sampler.objectives.holdings import Holdings
 from solver import plan_sets
+from solver.horizon.transfer import TRANSFERS
 from solver.instances import BUDGETS, random_network
 from solver.network import Network
-from solver.transfer import TRANSFERS
 from tests.support.sampling import network, problem
 
 

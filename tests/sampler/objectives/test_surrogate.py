@@ -6,8 +6,8 @@ import pytest
 from sampler.errors import TooMuchWorkError
 from sampler.objectives.surrogate import Surrogate
 from solver import Change, GradientModel, Schedule, plan_offloading
+from solver.horizon.transfer import TRANSFERS
 from solver.instances import random_network
-from solver.transfer import TRANSFERS
 from tests.support.instances import FAMILIES
 from tests.support.sampling import network, problem
 

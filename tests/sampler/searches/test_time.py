@@ -7,7 +7,7 @@ from sampler.searches.base import Search
 from sampler.searches.exhaustive import sample_exhaustively
 from sampler.searches.greedy import sample_greedily
 from sampler.searches.local_search import sample_by_local_search
-from solver.fast import TOLERANCE, effort_for
+from solver.step.fast import TOLERANCE, effort_for
 from tests.support.sampling import labelled, problem
 
 SEARCHES = ["greedy", "greedy:coverage", "greedy:surrogate", "greedy:resemblance", "local_search", "exhaustive"]

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from solver import advance, plan_offloading, start
-from solver.fast import TOLERANCE, effort_for
 from solver.instances import BUDGETS, random_network
 from solver.kernels import newton
 from solver.kernels.clock import deadline_in, is_over, now
-from solver.solution import Status
+from solver.step.fast import TOLERANCE, effort_for
+from solver.step.solution import Status
 
 SCRIPT = """
-from solver.fast import effort_for
+from solver.step.fast import effort_for
 from solver.kernels.clock import is_over
 print(is_over(effort_for(1e-8, 1000.0)), is_over(effort_for(1e-8, 0.0)), is_over(effort_for(1e-8)))
 """

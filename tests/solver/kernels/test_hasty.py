@@ -6,8 +6,8 @@ import pytest
 from solver import TRANSFERS, StepProblem, Weights, advance, solve_fast, start
 from solver import step_problem as problem_after
 from solver.kernels.hasty import send_hastily
-from solver.offloading import offload_nothing
-from solver.solution import StepSolution, certified
+from solver.step.offloading import offload_nothing
+from solver.step.solution import StepSolution, certified
 from tests.support.instances import FAMILIES
 from tests.support.solving import problem
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import solver.fast
+import solver.step.fast
 from solver import Change, GradientModel, Network, Schedule, Status, advance, plan_offloading, start
-from solver.fast import solve_fast
-from solver.horizon import step_problem
+from solver.horizon.planning import step_problem
+from solver.horizon.state import HorizonState
+from solver.horizon.transfer import Transfer
 from solver.instances import BUDGETS, random_network
-from solver.state import HorizonState
-from solver.subgraph import Subgraph
-from solver.transfer import Transfer
+from solver.network.subgraph import Subgraph
+from solver.step.fast import solve_fast
 
 
 def drawn(budgets: str, seed: int, n_devices: int = 40) -> Network:
@@ -74,7 +74,7 @@ def test_a_step_without_a_proof_is_solved_again_and_the_horizon_goes_on(monkeypa
     net = drawn("scarce", 4)
     proven = plan_offloading(net, [0, 1, 2], horizon=4)
     assert sum(step.iterations > 1 for step in proven.steps) > 1
-    monkeypatch.setattr(solver.fast, "MAX_ITERATIONS", 1)
+    monkeypatch.setattr(solver.step.fast, "MAX_ITERATIONS", 1)
     plan = plan_offloading(net, [0, 1, 2], horizon=4)
     assert plan.status is Status.OPTIMAL
     assert_allclose([s.objective for s in plan.steps], [s.objective for s in proven.steps], rtol=1e-6)
@@ -84,7 +84,7 @@ def test_a_step_without_a_proof_is_solved_again_and_the_horizon_goes_on(monkeypa
 def test_many_links_are_planned_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     net = drawn("tight", 6)
     whole = plan_offloading(net, [0, 1, 2], horizon=7)
-    monkeypatch.setattr("solver.horizon._COURSE", 70)
+    monkeypatch.setattr("solver.horizon.planning._COURSE", 70)
     parts = plan_offloading(net, [0, 1, 2], horizon=7)
     for one, other in zip(whole.steps, parts.steps, strict=True):
         assert one.step == other.step

@@ -1,0 +1,1 @@
+"""A horizon planned step after step, and its state between two steps."""

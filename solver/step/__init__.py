@@ -1,0 +1,1 @@
+"""One step's offloading problem (Sec. III-C) and those who solve it."""
