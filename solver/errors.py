@@ -20,6 +20,8 @@ FedsiftError                     every failure that fedsift foresees; its text i
 ├── ServiceError                 `app.http.problems`: a request is refused
 ├── ServiceRefusal               `app.commands.client`: a service refused a call
 ├── StoreError                   `app.store.database`: the database does not answer
+├── BackupError                  `app.store.backup`: a backup cannot be made or restored
+├── TargetError                  `app.webhooks.targets`: an address that webhooks may not call
 └── GoneError                    `app.store.database`: the row that another refers to is gone
 
 An infeasible or unfinished problem is not an exception but a status of the answer (`solver.step.solution.Status`).

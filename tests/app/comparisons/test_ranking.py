@@ -52,4 +52,5 @@ def test_a_chain_of_small_differences_is_not_one_tie() -> None:
 
 def test_the_larger_width_of_two_decides() -> None:
     assert ranks([1.0, 1.5, 9.0], [0.0, 0.6, 0.0]).tolist() == [1, 1, 3]
+    assert ranks([1.0, 1.5, 9.0], [0.6, 0.0, 0.0]).tolist() == [1, 1, 3]
     assert ranks([1.0, 1.5, 9.0], [0.0, 0.4, 0.0]).tolist() == [1, 2, 3]
