@@ -103,6 +103,7 @@ _PLAN: dict[str, Any] = {
     "processing_cost": 1348.8,
     "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "orders": 0.3, "bound": 0.2},
     "orders": _ALL_SENDS,
+    "datapoints_left": 0.0,
     "steps": [_FIRST_STEP, _SECOND_STEP],
 }
 _KEPT: dict[str, Any] = {"id": PLAN_ID, "created_at": _MADE, "updated_at": _MADE, **_PLAN}
@@ -131,6 +132,7 @@ _FIRST_PERIOD: dict[str, Any] = {
     "processing_cost": 609.6,
     "timing_ms": {"parse": 0.9, "sample": 0.4, "solve": 0.7, "orders": 0.3, "bound": 0.2},
     "orders": _FIRST_SENDS,
+    "datapoints_left": 0.0,
     "steps": [_FIRST_STEP],
 }
 # Half the gradient was observed after the first period, and the next step's norm is halved once more.
@@ -152,6 +154,7 @@ _SECOND_PERIOD: dict[str, Any] = {
     "horizon_bound": 0.1736260615691805,
     "timing_ms": {"parse": 0.9, "solve": 0.7, "orders": 0.3},
     "orders": _SECOND_SENDS,
+    "datapoints_left": 0.0,
     "steps": [_SECOND_PERIOD_STEP],
 }
 _RUN: dict[str, Any] = {

@@ -67,7 +67,7 @@ def create_run(service: Service, owner: str, key: str, body: bytes) -> Response 
 def create_binary_run(service: Service, owner: str, key: str, body: bytes) -> Response | Unwritten:
     """The same for the network of an archive."""
     if not is_archive(body):
-        raise MalformedError("the body is not a zip archive")
+        raise MalformedError("the body is not an archive of plain arrays")
     return _create(service, owner, key, body)
 
 

@@ -24,6 +24,7 @@ NOBODYS = "0" * 32
 WRONG: dict[str, dict[str, Any]] = {
     "createPlan": {"body": {**REQUESTS["createPlan"], "sample_size": 4}},
     "createRun": {"body": {**REQUESTS["createRun"], "sample_size": 4}},
+    "compare": {"body": {**REQUESTS["compare"], "sample_sizes": [1, 4]}},
     "aggregate": {"body": {"aggregation": 1, "gradient_norm": -1}},
     "createValidation": {"body": {**REQUESTS["createValidation"], "aggregations": 0}},
     "importFleet": {
@@ -41,6 +42,12 @@ WRONG: dict[str, dict[str, Any]] = {
     "listAggregations": {"query": "?limit=0"},
     "listRuns": {"query": "?limit=0"},
     "listValidations": {"query": "?limit=0"},
+}
+# The `parameters` of archives, so that what they ask for is kept; and what breaks a rule.
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "createBinaryPlan": {"sample_size": 1, "horizon": 2, "keep": True},
+    "createBinaryRun": {"sample_size": 1, "horizon": 2},
+    "createBinaryNetwork": {},
 }
 
 
@@ -90,7 +97,7 @@ class Caller:
 
     async def provoke_409(self) -> httpx.Response:
         app = self.app()
-        if self.name == "createBinaryNetwork":
+        if self.name in PARAMETERS:
             headers = {"Idempotency-Key": "mine"}
             await self.call(app, content=self.archive(), **headers)
             return await self.call(app, content=self.archive(name="another"), **headers)
@@ -122,10 +129,10 @@ class Caller:
     async def provoke_422(self) -> httpx.Response:
         app = self.app()
         wrong = WRONG.get(self.name, {})
-        if self.name == "createBinaryPlan":
-            return await self.call(app, content=self.archive(sample_size=4, horizon=2))
         if self.name == "createBinaryNetwork":
             return await self.call(app, content=self.archive(without="data"))
+        if self.name in PARAMETERS:
+            return await self.call(app, content=self.archive(sample_size=4))
         if "body" in wrong:
             return await self.send(app, self.method, await self.place(app), json.dumps(wrong["body"]).encode())
         if "query" in wrong:
@@ -154,7 +161,7 @@ class Caller:
     async def provoke_507(self) -> httpx.Response:
         place = await self.place(self.app())
         asked = {**REQUESTS.get(self.name, {}), **({"keep": True} if self.name == "createPlan" else {})}
-        body = self.archive() if self.name == "createBinaryNetwork" else json.dumps(asked).encode()
+        body = self.archive() if self.name in PARAMETERS else json.dumps(asked).encode()
         answer = await self.send(self.app(key_bytes=1024), self.method, place, body)
         # What is kept, and what comes to it, is this caller's own.
         words = rb"keep %d bytes, and %d more would pass the limit of %d "
@@ -184,7 +191,7 @@ class Caller:
         np.savez(
             path,
             allow_pickle=False,
-            parameters=np.frombuffer(json.dumps(parameters).encode(), np.uint8),
+            parameters=np.frombuffer(json.dumps({**PARAMETERS[self.name], **parameters}).encode(), np.uint8),
             **{name: np.array(column) for name, column in columns.items() if name != without},
         )
         return path.read_bytes()
