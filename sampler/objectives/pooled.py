@@ -85,12 +85,14 @@ class _PooledStanding(Standing):
         self._renew(devices, self._effort)
         after = self._size + 1
         slope = self._objective.slope(self._total, after)
+        bounds = np.full(len(devices), -np.inf)
+        known = ~self._state.stale[devices]
         if slope is None:
-            bounds = self._score(devices)
+            bounds[known] = self._score(devices[known])
         else:
             base = float(self._objective.score(self._total, after)[0])
-            bounds = tangents(base, frozen(slope), self._gains.sums)[devices]
-        return np.where(self._state.stale[devices], -np.inf, bounds)
+            bounds[known] = tangents(base, frozen(slope), self._gains.sums)[devices[known]]
+        return bounds
 
     def look(self, devices: NDArray[np.int64]) -> Looked:
         """Find the best of `devices`, of those that there was time for."""

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,12 @@ def test_it_takes_one_device_of_each_kind() -> None:
     chosen = find_sampler("local_search")(problem(net, 4, offloading=False), np.random.default_rng(0))
     assert sorted(chosen.sampled % 4) == [0, 1, 2, 3]
     assert chosen.value == pytest.approx(Resemblance(problem(net, 4, offloading=False)).value(chosen.sampled))
+
+
+def test_devices_that_there_was_no_time_for_are_not_scored() -> None:
+    """A division by what they hold, nothing yet, would be a warning, which is an error here."""
+    task = problem(network(), 3)
+    over = replace(task, effort=task.effort._replace(deadline=0.0))
+    similarity = low_rank(task.conditions)
+    looked = Resemblance(over, similarity=similarity).standing().bounds(np.arange(12))
+    assert np.all(looked == -np.inf)
