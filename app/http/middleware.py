@@ -81,7 +81,7 @@ class Surroundings:
     def _note(self, scope: Scope, status: int, seconds: float) -> dict[str, str | int]:
         """Count and log the request; returns what a trace says of it."""
         # The route's template, not the path: ids do not belong in metrics.
-        route = getattr(scope.get("route"), "path", "(none)")
+        route = getattr(scope.get("route"), "path_format", "(none)")
         method = scope["method"] if scope["method"] in _METHODS else "(other)"
         self._metrics.request(method, route, status, seconds)
         fields = {"method": method, "route": route, "status": status, "ms": round(1000 * seconds, 2)}
