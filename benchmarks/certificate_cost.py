@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-import solver.horizon.planning
+import solver.horizon.sequence
 from solver import TRANSFERS, GradientModel, advance, start
 from solver.instances import BUDGETS, random_network
 from solver.whole.horizon_bound import horizon_bound
@@ -44,7 +44,7 @@ def _row(seed: int, n_devices: int, steps: int, budgets: str, transfer: str) -> 
         return bound
 
     whole: list[float] = []
-    with patch.object(solver.horizon.planning, "horizon_bound", timed):
+    with patch.object(solver.horizon.sequence, "horizon_bound", timed):
         for _ in range(_RUNS):
             begin = thread_time()
             plan = advance(network, state, norms, horizon=steps, transfer=transfer)

@@ -29,7 +29,7 @@ from benchmarks.sampler_speed import gcn_branch_speed, random_links
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.network.realisation import RealisationSettings, realise
 from sampler import SamplingProblem, find_objective, find_sampler
-from solver.horizon.planning import plan_offloading
+from solver.horizon.sequence import plan_offloading
 from solver.network.schedule import Schedule
 
 LARGE_SIZES = (100, 200, 400, 800)

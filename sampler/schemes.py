@@ -11,7 +11,7 @@ from sampler.errors import UnknownSamplerError, UnknownSchemeError
 from sampler.registry import DEFAULT_SAMPLER, find_sampler, sampler_names, served_samplers
 from sampler.rivals.model_based import RIVALS
 from solver.errors import InvalidInputError
-from solver.horizon.planning import METHODS
+from solver.horizon.sequence import METHODS
 
 __all__ = ["DRAWS", "EVERYONE", "SCHEMES", "SERVED_METHODS", "Scheme", "find_scheme", "scheme_names"]
 
@@ -32,7 +32,7 @@ class Scheme:
     Attributes:
         name: the name in requests, results and tables.
         sampler: a registered sampler, a rival of `sampler.rivals`, or `EVERYONE`.
-        offloading: a method of `solver.horizon.planning`; "none" moves no data.
+        offloading: a method of `solver.horizon.sequence`; "none" moves no data.
         draws: how many sets to average over.
     """
 

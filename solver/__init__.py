@@ -13,7 +13,7 @@ from solver.errors import FedsiftError, InvalidInputError, MissingExtraError
 from solver.horizon.batch import SetPlans, plan_sets
 from solver.horizon.gradient import GradientModel, observed_decay
 from solver.horizon.plan import Plan, StepPlan
-from solver.horizon.planning import METHODS, PLANNINGS, Period, advance, plan_offloading, step_problem
+from solver.horizon.sequence import METHODS, PLANNINGS, Period, advance, plan_offloading, step_problem
 from solver.horizon.state import HorizonState, start
 from solver.horizon.transfer import DEFAULT_TRANSFER, TRANSFERS
 from solver.horizon.weights import Weights

@@ -108,7 +108,7 @@ def make_orders(
 
     `state` is that before the first of these steps. A pair continues where the state is, so the orders of a later
     period need nothing of those before it but the state that they left. `horizon` is the last step that the ceilings
-    look ahead to, as in `solver.horizon.planning.advance` (default: the last of these steps).
+    look ahead to, as in `solver.horizon.sequence.advance` (default: the last of these steps).
     """
     schedule, planned = Schedule.of(network), list(steps)
     kind = transfer_named(transfer)

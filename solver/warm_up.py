@@ -8,7 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from solver.horizon.planning import METHODS, plan_offloading, step_problem
+from solver.horizon.sequence import METHODS, plan_offloading, step_problem
 from solver.horizon.state import start
 from solver.instances import BUDGETS, random_network
 from solver.step.fast import solve_fast, solve_many

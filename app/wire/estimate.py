@@ -61,7 +61,7 @@ _SOLVED_PAIR = 16
 # of (sampled device, step); larger ones than these are not solved so (calculated).
 _JOINT_LINK, _JOINT_PAIR, _JOINT_ROWS, _JOINT_BLOCKS = 160, 56, 1000, 1_000_000
 # For each link and step: the share sent, which the bound on the whole horizon needs, with its masks, and a transfer's
-# four numbers. For those that the solver plans in one call (`solver.horizon.planning`), answers and their useful part
+# four numbers. For those that the solver plans in one call (`solver.horizon.sequence`), answers and their useful part
 # besides (measured: 12 and 25 in all where few links are used).
 _LINK_STEP = 44
 _PLANNED_AT_ONCE, _PLANNED_LINK_STEP = 2_000_000, 24

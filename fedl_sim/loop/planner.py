@@ -15,7 +15,7 @@ from solver.arrays import FloatArray
 from solver.horizon.gradient import GradientModel
 from solver.horizon.membership import Moved
 from solver.horizon.plan import StepPlan
-from solver.horizon.planning import advance
+from solver.horizon.sequence import advance
 from solver.horizon.state import HorizonState, start
 from solver.network import Network
 from solver.network.schedule import Schedule

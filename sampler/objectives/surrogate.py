@@ -22,7 +22,7 @@ from sampler.objectives.base import Objective
 from sampler.objectives.reach import sendable_share
 from sampler.threads import in_threads
 from solver.horizon.batch import plan_sets
-from solver.horizon.planning import plan_offloading
+from solver.horizon.sequence import plan_offloading
 from solver.horizon.transfer import Transfer
 from solver.network.eligibility import data_ceiling
 from solver.step.fast import time_left

@@ -1,6 +1,6 @@
 """Offloading for many sampled sets of one network at once; samplers and label generation compare sets with it.
 
-The same sequence of convex problems as `solver.horizon.planning` (Sec. III-C), for all sets in one compiled call.
+The same sequence of convex problems as `solver.horizon.sequence` (Sec. III-C), for all sets in one compiled call.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def plan_sets(
     tolerance: float = TOLERANCE,
     effort: Effort | None = None,
 ) -> SetPlans:
-    """Plan every row of `sets` through steps 1..horizon, as `solver.horizon.planning.plan_offloading` plans one.
+    """Plan every row of `sets` through steps 1..horizon, as `solver.horizon.sequence.plan_offloading` plans one.
 
     `effort` may end the work in time: steps after its deadline get no iterations, and a set that was not planned to its
     end because the work was cancelled has the objective ∞.

@@ -14,7 +14,7 @@ from fedl_sim.labels.losses import CommonNumbers, SetTrainer
 from fedl_sim.labels.record import load_record, record_path, save_record
 from fedl_sim.labels.settings import Family, kind_of
 from solver.horizon.batch import plan_sets
-from solver.horizon.planning import plan_offloading
+from solver.horizon.sequence import plan_offloading
 from solver.network import Links, Network
 
 SMALL = Family(n_devices=6, budgets=("loose",), topologies=("erdos-renyi",), link_probabilities=(0.5,), aggregations=2)

@@ -16,7 +16,7 @@ from fedl_sim.simulate.sweep import ExperimentSettings, Job, experiment_document
 from sampler.errors import UnknownSchemeError
 from sampler.schemes import find_scheme
 from solver.arrays import FloatArray
-from solver.horizon.planning import Period, advance
+from solver.horizon.sequence import Period, advance
 from solver.horizon.state import HorizonState
 from solver.network import Network
 

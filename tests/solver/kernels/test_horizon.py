@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import solver.step.fast
 from solver import Change, GradientModel, Network, Schedule, Status, advance, plan_offloading, start
-from solver.horizon.planning import step_problem
+from solver.horizon.sequence import step_problem
 from solver.horizon.state import HorizonState
 from solver.horizon.transfer import Transfer
 from solver.instances import BUDGETS, random_network
@@ -84,7 +84,7 @@ def test_a_step_without_a_proof_is_solved_again_and_the_horizon_goes_on(monkeypa
 def test_many_links_are_planned_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     net = drawn("tight", 6)
     whole = plan_offloading(net, [0, 1, 2], horizon=7)
-    monkeypatch.setattr("solver.horizon.planning._COURSE", 70)
+    monkeypatch.setattr("solver.horizon.sequence._COURSE", 70)
     parts = plan_offloading(net, [0, 1, 2], horizon=7)
     for one, other in zip(whole.steps, parts.steps, strict=True):
         assert one.step == other.step

@@ -19,7 +19,7 @@ from solver import (
     plan_offloading,
     start,
 )
-from solver.horizon.planning import METHODS
+from solver.horizon.sequence import METHODS
 from solver.instances import BUDGETS, random_network
 from tests.support.solving import devices, links, network
 
