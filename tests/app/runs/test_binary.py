@@ -37,7 +37,7 @@ def request_() -> Json:
 def test_a_run_of_an_archive_is_that_of_json(client: httpx.Client, request_: Json) -> None:
     ids = [f"cam-{i}" for i in range(12)]
     body = archive(request_, ids=ids, name="large")
-    key = {"Idempotency-Key": "an archive once"}
+    key = {"Idempotency-Key": "an-archive-once"}
     made = post(client, body, **key)
     assert made.status_code == 201, made.text
     again = post(client, body, **key)
