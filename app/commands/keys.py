@@ -1,46 +1,53 @@
 """`fedsift keys`: create, list, rotate and revoke API keys, and hand over what was made without one."""
 
 import json
-from datetime import UTC, datetime
+import time
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from app.commands.environment import read_settings
+from app.commands.operating.listing import opened_store, show_rows
+from app.commands.operating.moments import moment, read_length, read_moment
 from app.keys.ring import KeyRing
-from app.keys.store import LOCAL, KeyNameError, KeyRecord, KeyStore, UnknownOwnerError
-from app.store import Store
+from app.keys.store import LOCAL, KeyRecord, KeyStore, Scope
+from solver.errors import FedsiftError
 
 __all__ = ["keys"]
 
 keys = typer.Typer(help="Create, list, rotate and revoke API keys.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Expires = Annotated[
+    float | None,
+    typer.Option(
+        "--expires-in",
+        "--expires-at",
+        metavar="TIME",
+        parser=read_moment,
+        help="A length such as 90d or 12h, or an ISO time.",
+    ),
+]
 KeyId = Annotated[str, typer.Argument(help="As `fedsift keys list` shows it.")]
 
 
-def _store() -> Store:
-    settings = read_settings()
-    return Store(settings.database_url, settings.store_timeout)
-
-
-def _row(record: KeyRecord) -> dict[str, str]:
-    made = datetime.fromtimestamp(record.created_at, UTC).isoformat(timespec="seconds")
-    return {"id": record.id, "name": record.name, "owner": record.owner, "created_at": made}
+def _row(record: KeyRecord) -> dict[str, str | None]:
+    return {
+        "id": record.id,
+        "name": record.name,
+        "owner": record.owner,
+        "scope": record.scope,
+        "created_at": moment(record.created_at),
+        "expires_at": moment(record.expires_at),
+        "used_at": moment(record.used_at),
+    }
 
 
 def _show(record: KeyRecord, text: str, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({**_row(record), "key": text}))
     else:
-        typer.echo(f"{text}\n(key {record.id} for {record.name}; it cannot be shown again)")
-
-
-def _refuse(reason: object) -> typer.Exit:
-    typer.echo(str(reason), err=True)
-    return typer.Exit(1)
+        until = "" if record.expires_at is None else f", until {moment(record.expires_at)}"
+        typer.echo(f"{text}\n(key {record.id} for {record.name}{until}; it cannot be shown again)")
 
 
 @keys.command()
@@ -50,28 +57,37 @@ def create(
         str | None,
         typer.Option(help="Another key for this owner, as `fedsift keys list` shows it; a new one if left out."),
     ] = None,
+    expires_at: Expires = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="It may only read: GET, nothing else.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a key. It is shown once; only its digest is kept."""
-    store = _store()
-    try:
-        record, text = KeyRing(store).create(name, owner)
-    except (KeyNameError, UnknownOwnerError) as error:
-        raise _refuse(error) from error
-    finally:
-        store.close()
+    """Make a key. It is shown once; only its digest is kept. Without a time it does not expire."""
+    scope: Scope = "read" if read_only else "full"
+    with opened_store() as store:
+        record, text = KeyRing(store).create(name, owner, scope=scope, expires_at=expires_at)
     _show(record, text, as_json=as_json)
 
 
 @keys.command()
-def rotate(key_id: KeyId, as_json: Json = False) -> None:
-    """Replace a key by a new one of the same name and owner. The old one is refused within seconds."""
-    store = _store()
-    made = KeyRing(store).rotate(key_id)
-    store.close()
+def rotate(
+    key_id: KeyId,
+    overlap: Annotated[
+        float,
+        typer.Option(
+            metavar="LENGTH", parser=read_length, help="How long the old key is still accepted; 0s: not at all."
+        ),
+    ] = "1d",  # type: ignore[assignment]  # the parser reads defaults too
+    expires_at: Expires = None,
+    as_json: Json = False,
+) -> None:
+    """Make the successor of a key, with its name, owner, scope and length of life. The old one expires."""
+    with opened_store() as store:
+        made = KeyRing(store).rotate(key_id, overlap=overlap, expires_at=expires_at)
     if made is None:
-        raise _refuse(f"there is no key {key_id}")
+        raise FedsiftError(f"there is no key {key_id}")
     _show(*made, as_json=as_json)
+    if not as_json:
+        typer.echo(f"(the old key {key_id} is accepted until {moment(time.time() + overlap)}, or its own expiry)")
 
 
 @keys.command()
@@ -80,37 +96,24 @@ def adopt(
     as_json: Json = False,
 ) -> None:
     """Give an owner the plans, runs, validations and networks that were made while no key was required."""
-    store = _store()
-    try:
+    with opened_store() as store:
         moved = KeyStore(store).hand_over(LOCAL, owner)
-    except UnknownOwnerError as error:
-        raise _refuse(error) from error
-    finally:
-        store.close()
     typer.echo(json.dumps(moved) if as_json else ", ".join(f"{count} {things}" for things, count in moved.items()))
 
 
 @keys.command("list")
 def list_keys(as_json: Json = False) -> None:
-    """List the keys; the keys themselves are not kept."""
-    store = _store()
-    rows = [_row(record) for record in KeyStore(store).all()]
-    store.close()
-    if as_json:
-        typer.echo(json.dumps(rows))
-        return
-    table = Table("id", "name", "owner", "created")
-    for row in rows:
-        table.add_row(*row.values())
-    Console(markup=False).print(table)
+    """List the keys with scope, expiry and last use; the keys themselves are not kept."""
+    with opened_store() as store:
+        rows = [_row(record) for record in KeyStore(store).all()]
+    show_rows(rows, ("id", "name", "owner", "scope", "created", "expires", "last used"), as_json=as_json)
 
 
 @keys.command()
 def revoke(key_id: KeyId) -> None:
     """Revoke a key. Servers refuse it within seconds; what its owner keeps stays."""
-    store = _store()
-    found = KeyStore(store).delete(key_id)
-    store.close()
+    with opened_store() as store:
+        found = KeyStore(store).delete(key_id)
     if not found:
-        raise _refuse(f"there is no key {key_id}")
+        raise FedsiftError(f"there is no key {key_id}")
     typer.echo(f"revoked {key_id}")

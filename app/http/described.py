@@ -23,6 +23,7 @@ _DEFAULTS = Settings.model_construct()
 _DESCRIPTIONS = {
     400: "Malformed",
     401: "No known API key",
+    403: "Not allowed",
     404: "Not found",
     408: "The body came too slowly",
     409: "Conflict",

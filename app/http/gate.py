@@ -14,6 +14,7 @@ from app.http.executors import Executors
 from app.http.pool import WorkPool
 from app.http.problems import OverloadedError
 from app.http.unread import UnreadAnswers
+from app.keys.gateway import Gateway
 from app.keys.ring import KeyRing
 from app.ledger import Tally
 from app.recent import Recent
@@ -50,6 +51,7 @@ class Service:
     metrics: Metrics
     store: Store
     keys: KeyRing
+    gateway: Gateway | None
     live_workers: Callable[[], int]
     unread: UnreadAnswers
     streams: Tally

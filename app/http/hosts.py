@@ -8,8 +8,9 @@ on loopback answers only to loopback's names.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from app.addresses import is_loopback
 from app.http.problems import MisdirectedError
-from app.settings import Settings, is_loopback
+from app.settings import Settings
 
 __all__ = ["ServedHosts", "misdirected"]
 

@@ -3,6 +3,7 @@
 ServiceError (a FedsiftError)
 ├── MalformedError 400          not JSON, not gzip, cut short
 ├── UnauthorisedError 401
+├── ForbiddenError 403          a key that may only read, a header that is the gateway's
 ├── NotFoundError 404
 ├── SlowBodyError 408
 ├── SlowHeadError 408
@@ -32,6 +33,7 @@ __all__ = [
     "PROBLEM_JSON",
     "ConflictError",
     "DiskLowError",
+    "ForbiddenError",
     "HeadTooLargeError",
     "InfeasibleError",
     "InvalidRequestError",
@@ -87,11 +89,19 @@ class MalformedError(ServiceError):
 
 
 class UnauthorisedError(ServiceError):
-    """No API key was sent, or an unknown one."""
+    """No API key was sent, or one that is unknown or has expired."""
 
     status = HTTPStatus.UNAUTHORIZED
     name = "unauthorised"
     title = "An API key is needed"
+
+
+class ForbiddenError(ServiceError):
+    """The caller is known, or pretends to be, and may not do this."""
+
+    status = HTTPStatus.FORBIDDEN
+    name = "forbidden"
+    title = "This is not allowed"
 
 
 class NotFoundError(ServiceError):

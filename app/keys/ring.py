@@ -1,6 +1,6 @@
 """API keys: shown once, stored as a digest, cached for a few seconds after use.
 
-While the store does not answer, a key that it confirmed lately is accepted for a minute.
+While the store does not answer, a key that it confirmed lately is accepted for a minute, though not beyond its expiry.
 """
 
 import hashlib
@@ -8,7 +8,7 @@ import secrets
 import time
 from dataclasses import dataclass, replace
 
-from app.keys.store import KeyNameError, KeyRecord, KeyStore
+from app.keys.store import KeyNameError, KeyRecord, KeyStore, Scope
 from app.store import Store
 
 __all__ = ["PREFIX", "KeyRing", "digest_of"]
@@ -23,9 +23,9 @@ _REMEMBERED = 10_000
 
 @dataclass(frozen=True)
 class _Known:
-    """A key's owner, when the store confirmed it, and when to ask again, by the monotonic clock."""
+    """A key, when the store confirmed it, and when to ask again, by the monotonic clock."""
 
-    owner: str
+    record: KeyRecord
     confirmed: float
     ask_again: float
 
@@ -36,13 +36,16 @@ def digest_of(key: str) -> str:
 
 
 class KeyRing:
-    """Makes keys and recognises them."""
+    """Makes keys and recognises them. Whoever is given one has to look whether it has expired."""
 
     def __init__(self, store: Store) -> None:
         self._keys = KeyStore(store)
         self._known: dict[str, _Known] = {}
+        self._uses: dict[str, float] = {}
 
-    def create(self, name: str, owner: str | None = None) -> tuple[KeyRecord, str]:
+    def create(
+        self, name: str, owner: str | None = None, *, scope: Scope = "full", expires_at: float | None = None
+    ) -> tuple[KeyRecord, str]:
         """Make a key, for this owner or for a new one. Its text is not stored.
 
         Raises:
@@ -51,24 +54,27 @@ class KeyRing:
         """
         if not name.strip() or not name.isprintable():
             raise KeyNameError("a key needs a name, of printable characters")
-        text = PREFIX + secrets.token_urlsafe(32)
-        record = KeyRecord(secrets.token_hex(8), name, time.time(), owner or f"own_{secrets.token_hex(8)}")
+        owned_by = owner or f"own_{secrets.token_hex(8)}"
+        record, text = _new(KeyRecord("", name, time.time(), owned_by, scope, expires_at))
         self._keys.add(record, digest_of(text), new_owner=owner is None)
         return record, text
 
-    def rotate(self, key_id: str) -> tuple[KeyRecord, str] | None:
-        """Put a new key in a key's place, of the same name and owner; None if there is no such key."""
-        text = PREFIX + secrets.token_urlsafe(32)
-        record = self._keys.replace(key_id, secrets.token_hex(8), digest_of(text), time.time())
-        return None if record is None else (record, text)
+    def rotate(
+        self, key_id: str, *, overlap: float = 0.0, expires_at: float | None = None
+    ) -> tuple[KeyRecord, str] | None:
+        """Make the successor of a key, which is accepted for `overlap` seconds more; None if there is no such key."""
+        now = time.time()
+        record, text = _new(KeyRecord("", "", now, "", expires_at=expires_at))
+        made = self._keys.succeed(key_id, record, digest_of(text), now + overlap)
+        return None if made is None else (made, text)
 
-    def remembered(self, text: str) -> str | None:
-        """The owner of a key that is in the cache; it does not ask the store."""
+    def remembered(self, text: str) -> KeyRecord | None:
+        """A key that is in the cache; it does not ask the store."""
         known = self._known.get(digest_of(text))
-        return known.owner if known is not None and time.monotonic() < known.ask_again else None
+        return known.record if known is not None and time.monotonic() < known.ask_again else None
 
-    def owner_of(self, text: str) -> str | None:
-        """The owner of a key, or None if it is unknown. It asks the store, so it must run in a thread."""
+    def find(self, text: str) -> KeyRecord | None:
+        """The key, or None if it is unknown. It asks the store, so it must run in a thread."""
         digest = digest_of(text)
         record = self._keys.find(digest)
         if record is None:
@@ -77,11 +83,11 @@ class KeyRing:
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
         now = time.monotonic()
-        self._known[digest] = _Known(record.owner, now, now + _REMEMBER_SECONDS)
-        return record.owner
+        self._known[digest] = _Known(record, now, now + _REMEMBER_SECONDS)
+        return record
 
-    def last_known(self, text: str) -> str | None:
-        """The owner of a key that the store confirmed within the last minute; for when the store does not answer.
+    def last_known(self, text: str) -> KeyRecord | None:
+        """A key that the store confirmed within the last minute; for when the store does not answer.
 
         The key is then remembered for some seconds more, so that not every request waits for the store in vain.
         """
@@ -92,4 +98,18 @@ class KeyRing:
             return None
         until = min(now + _REMEMBER_SECONDS, known.confirmed + _TRUST_SECONDS)
         self._known[digest] = replace(known, ask_again=until)
-        return known.owner
+        return known.record
+
+    def used(self, record: KeyRecord) -> None:
+        """Note that a key was used; `write_uses` tells the store."""
+        self._uses[record.id] = time.time()
+
+    def write_uses(self) -> None:
+        """Write when keys were used last, if any was. No request waits for it."""
+        uses, self._uses = self._uses, {}
+        if uses:
+            self._keys.note_uses(uses)
+
+
+def _new(record: KeyRecord) -> tuple[KeyRecord, str]:
+    return replace(record, id=secrets.token_hex(8)), PREFIX + secrets.token_urlsafe(32)

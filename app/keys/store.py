@@ -6,20 +6,29 @@ KeyNameError        a key cannot have this name
 UnknownOwnerError   there is no such owner
 """
 
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from app.store import Store
 from app.store.database import Transaction
+from app.store.usage import lock_owner
 from solver.errors import FedsiftError
 
-__all__ = ["LOCAL", "KeyNameError", "KeyRecord", "KeyStore", "UnknownOwnerError"]
+__all__ = ["GATEWAY", "LOCAL", "KeyNameError", "KeyRecord", "KeyStore", "Scope", "UnknownOwnerError"]
 
 # The owner of everything where no key is required.
 LOCAL = "local"
+# How owners begin that a gateway names. So none of them is `LOCAL`, or an owner that `fedsift keys` made.
+GATEWAY = "gateway:"
 
-_KEY = "id, name, created_at, owner"
+Scope = Literal["full", "read"]
+
+_KEY = "id, name, created_at, owner, scope, expires_at, used_at"
 # The tables with an owner's rows.
 _OWNED = ("plans", "runs", "validations", "networks", "usage", "about", "webhooks")
+_DAY = 86400.0
 
 
 class KeyNameError(FedsiftError):
@@ -32,12 +41,20 @@ class UnknownOwnerError(FedsiftError):
 
 @dataclass(frozen=True)
 class KeyRecord:
-    """An API key, of which only the digest is kept, and the id of its owner."""
+    """An API key, of which only the digest is kept, and the id of its owner; times are seconds since 1970."""
 
     id: str
     name: str
     created_at: float
     owner: str
+    scope: Scope = "full"
+    expires_at: float | None = None
+    used_at: float | None = None
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether its time is over, by this machine's clock."""
+        return self.expires_at is not None and self.expires_at <= time.time()
 
 
 class KeyStore:
@@ -62,16 +79,25 @@ class KeyStore:
                 _check_owner(t, key.owner)
             _insert(t, key, digest)
 
-    def replace(self, old_id: str, key_id: str, digest: str, now: float) -> KeyRecord | None:
-        """Put another key in a key's place, of the same name and owner; None if there is no such key."""
+    def succeed(self, old_id: str, key: KeyRecord, digest: str, old_expires_at: float) -> KeyRecord | None:
+        """Add a key with the name, owner and scope of an older one, which expires then, if not before.
+
+        If the new one is to expire by itself, `expires_at` says when; else it lives as long as the old one was to.
+        Returns the new one, or None if there is no such key.
+        """
         with self._store.write() as t:
-            rows = t.rows("DELETE FROM api_keys WHERE id = ? RETURNING name, owner", old_id)
-            if not rows:
+            found = t.rows(f"SELECT {_KEY} FROM api_keys WHERE id = ?", old_id)  # noqa: S608 - constants
+            if not found:
                 return None
-            ((name, owner),) = rows
-            key = KeyRecord(key_id, name, now, owner)
-            _insert(t, key, digest)
-        return key
+            old = KeyRecord(*found[0])
+            expires_at = key.expires_at
+            if expires_at is None and old.expires_at is not None:
+                expires_at = key.created_at + old.expires_at - old.created_at
+            made = replace(key, name=old.name, owner=old.owner, scope=old.scope, expires_at=expires_at)
+            until = old_expires_at if old.expires_at is None else min(old.expires_at, old_expires_at)
+            t.change("UPDATE api_keys SET expires_at = ? WHERE id = ?", until, old_id)
+            _insert(t, made, digest)
+        return made
 
     def find(self, digest: str) -> KeyRecord | None:
         """The key with this digest."""
@@ -89,6 +115,27 @@ class KeyStore:
         """Revoke a key; whether there was one. What its owner keeps stays."""
         with self._store.write() as t:
             return bool(t.change("DELETE FROM api_keys WHERE id = ?", key_id))
+
+    def delete_expired(self, days: float) -> int:
+        """Delete keys that expired so many days ago; returns how many."""
+        before = time.time() - _DAY * days
+        return self._store.delete(lambda t: t.change("DELETE FROM api_keys WHERE expires_at < ?", before))
+
+    def note_uses(self, uses: Mapping[str, float]) -> None:
+        """Note when each of these keys, by their ids, was used last."""
+        with self._store.write() as t:
+            for key_id, used_at in sorted(uses.items()):  # in one order, so that two servers do not wait for each other
+                sql = "UPDATE api_keys SET used_at = ? WHERE id = ? AND (used_at IS NULL OR used_at < ?)"
+                t.change(sql, used_at, key_id, used_at)
+
+    def check_owner(self, owner: str) -> None:
+        """Refuse an owner that nobody has heard of.
+
+        Raises:
+            UnknownOwnerError: there is no such owner.
+        """
+        with self._store.write() as t:
+            _check_owner(t, owner)
 
     def hand_over(self, giver: str, owner: str) -> dict[str, int]:
         """Give all that `giver` keeps to an owner; returns how many of each.
@@ -114,11 +161,13 @@ class KeyStore:
 
 
 def _check_owner(t: Transaction, owner: str) -> None:
-    """Only an owner with a key counts: what nobody can read should not be given away."""
-    if not t.rows("SELECT id FROM api_keys WHERE owner = ?", owner):
-        raise UnknownOwnerError(f"no key has the owner {owner!r}; `fedsift keys list` shows them")
+    """An owner stays when its last key is gone. One that a gateway names may come later than its key."""
+    if owner.startswith(GATEWAY):
+        lock_owner(t, owner)
+    elif owner == LOCAL or not t.rows("SELECT id FROM owners WHERE id = ?", owner):
+        raise UnknownOwnerError(f"there is no owner {owner!r}; `fedsift keys list` shows them")
 
 
 def _insert(t: Transaction, key: KeyRecord, digest: str) -> None:
-    sql = "INSERT INTO api_keys (id, digest, name, created_at, owner) VALUES (?, ?, ?, ?, ?)"
-    t.change(sql, key.id, digest, key.name, key.created_at, key.owner)
+    sql = f"INSERT INTO api_keys ({_KEY}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+    t.change(sql, key.id, key.name, key.created_at, key.owner, key.scope, key.expires_at, key.used_at, digest)

@@ -6,6 +6,7 @@ from app.http.gate import Service
 from app.operations.schemas import Readiness, StoreState
 from app.plans.planning import make_plan
 from app.plans.request import EXAMPLE, PlanRequest
+from app.settings import Settings
 from app.store import NewerSchemaError, NoAnswerError, StoreError
 from app.store.database import DiskFullError
 
@@ -70,10 +71,11 @@ def warm_up(service: Service) -> None:
     if service.solver == "ok":
         return  # they were loaded before this process was forked
     request = PlanRequest.model_validate(EXAMPLE)
+    limits = Settings.model_construct()  # the limits of callers may be smaller than the example
     try:
-        make_plan(request.to_domain(service.settings))
-        timed = request.model_copy(update={"time_limit": service.settings.max_time_limit})
-        make_plan(timed.to_domain(service.settings))
+        make_plan(request.to_domain(limits))
+        timed = request.model_copy(update={"time_limit": limits.max_time_limit})
+        make_plan(timed.to_domain(limits))
     except Exception:
         # Whatever the cause, this process cannot plan: it stays unready, and the log has the reason.
         _log.exception("the solver does not work")

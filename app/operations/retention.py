@@ -1,13 +1,15 @@
-"""What a server does besides answering: it deletes what is too old and gives the space back to the disk.
+"""What a server does besides answering: it notes which keys were used, deletes what is too old, and frees disk space.
 
-One process of each server does it, with or without workers. Two at once do no harm: what one deleted is gone for the
-other.
+Each process notes the keys that it has seen. One process of each server deletes, with or without workers. Two at once
+do no harm: what one deleted is gone for the other.
 """
 
 import logging
 import threading
+from collections.abc import Callable
 
 from app.http.gate import Service
+from app.keys.store import KeyStore
 from app.networks.store import NetworkStore
 from app.store import StoreError
 from app.store.usage import delete_old
@@ -42,19 +44,25 @@ class Retention:
             self._thread.join(1.0)
 
     def _run(self) -> None:
-        while True:
-            try:
-                tidy(self._service)
-            except StoreError as error:
-                _log.warning("the store could not be tidied up: %s", error)
-            except Exception:
-                _log.exception("the store could not be tidied up")
-            if self._stop.wait(_SECONDS):
-                return
+        stopped = False
+        while not stopped:
+            self._try(tidy)
+            stopped = self._stop.wait(_SECONDS)
+            self._try(lambda service: service.keys.write_uses())
+
+    def _try(self, work: Callable[[Service], None]) -> None:
+        try:
+            work(self._service)
+        except StoreError as error:
+            _log.warning("the store could not be tidied up: %s", error)
+        except Exception:
+            _log.exception("the store could not be tidied up")
 
 
 def tidy(service: Service) -> None:
-    """Delete plans, runs, ended validations and networks that are too old, and return their space to the disk."""
+    """Delete what is too old, if this process is the one that does, and return its space to the disk."""
+    if not service.tidies:
+        return
     store, settings = service.store, service.settings
     deleted = {
         "plans": delete_old(store, "plan", settings.plan_days),
@@ -63,6 +71,7 @@ def tidy(service: Service) -> None:
             older_than=_DAY * settings.validation_days, kept_of_owner=settings.validations_kept
         ),
         "networks": NetworkStore(store).delete_old(settings.network_days),
+        "keys": KeyStore(store).delete_expired(settings.key_days),
         "deliveries": WebhookStore(store).delete_old(settings.webhook_days),
     }
     if any(deleted.values()):

@@ -5,20 +5,24 @@ The tables belong to the slices: `app.runs.store`, `app.keys.store`, `app.plans.
 """
 
 import re
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
 from app.store.database import WAIT_SECONDS, Database, DiskFullError, NewerSchemaError, ReadTransaction, Transaction
+from app.store.outbox import logged_after
 from app.store.sqlite import SqliteDatabase
 from solver.errors import InvalidInputError, MissingExtraError
 
-__all__ = ["Store", "applied", "apply", "open_database", "release_migrations"]
+__all__ = ["ADDITIVE", "Store", "applied", "apply", "open_database", "release_migrations"]
 
 T = TypeVar("T")
+
+# A script with this ending only adds to the schema: a release that does not know it goes on beside one that does.
+ADDITIVE = ".add.sql"
 
 _KNOWN_URLS = "must begin with sqlite:/// or postgresql://"
 
@@ -38,10 +42,12 @@ class Store:
         self.migrate()
         return self._database.read()
 
-    def write(self) -> AbstractContextManager[Transaction]:
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
         """A transaction that changes rows: all of them, or none if an exception leaves it."""
         self.migrate()
-        return self._database.write()
+        with logged_after(), self._database.write() as t:
+            yield t
 
     def delete(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in a transaction that only deletes rows. It finds space on a full disk too."""
@@ -85,7 +91,7 @@ class Store:
         It reads first: with an up-to-date schema it waits for no lock.
 
         Raises:
-            NewerSchemaError: a newer release has changed the tables.
+            NewerSchemaError: a newer release has changed the tables, and not only added to them.
         """
         if self._migrated:
             return
@@ -111,7 +117,8 @@ class Store:
 
     def _missing(self, t: ReadTransaction) -> list[str]:
         """The migrations that this database has not had, in order."""
-        done = applied(self._database, t)
+        done = _done(self._database, t)
+        _refuse_newer(name for name in done if not name.endswith(ADDITIVE))
         return [name for name in _scripts() if name not in done]
 
 
@@ -121,16 +128,24 @@ def applied(database: Database, t: ReadTransaction) -> list[str]:
     Raises:
         NewerSchemaError: this release does not know one of them.
     """
+    done = _done(database, t)
+    _refuse_newer(done)
+    return done
+
+
+def _done(database: Database, t: ReadTransaction) -> list[str]:
     if not t.rows(database.has_migrations):
         return []
-    done = sorted(name for (name,) in t.rows("SELECT name FROM migrations"))
+    return sorted(name for (name,) in t.rows("SELECT name FROM migrations"))
+
+
+def _refuse_newer(done: Iterable[str]) -> None:
     newer = [name for name in done if name not in _scripts()]
     if newer:
         raise NewerSchemaError(
             f"a newer release of fedsift has written to this database (migration {newer[0]}): "
             "install that release, or restore a backup from before it"
         )
-    return done
 
 
 def release_migrations() -> list[str]:

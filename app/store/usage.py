@@ -9,7 +9,7 @@ from app.store.database import ReadTransaction, Transaction
 from app.store.store import Store
 from solver.errors import FedsiftError
 
-__all__ = ["ROW_BYTES", "QuotaError", "Thing", "charge", "check_quota", "delete_old", "used_bytes"]
+__all__ = ["ROW_BYTES", "QuotaError", "Thing", "charge", "check_quota", "delete_old", "lock_owner", "used_bytes"]
 
 Thing = Literal["plan", "run", "validation", "network"]
 
@@ -48,13 +48,18 @@ def check_quota(store: Store, owner: str, limit: int) -> None:
         raise QuotaError(used, ROW_BYTES, limit)
 
 
+def lock_owner(t: Transaction, owner: str) -> None:
+    """Let other transactions that count what the owner has wait for this one; an owner of a gateway may be new."""
+    t.change("INSERT INTO owners (id) VALUES (?) ON CONFLICT (id) DO UPDATE SET id = excluded.id", owner)
+
+
 def charge(t: Transaction, store: Store, owner: str, thing: Thing, thing_id: str, *, size: int, limit: int) -> None:
     """Count `size` more bytes for a thing of the owner, in the transaction that writes them.
 
     Raises:
         QuotaError: the owner would keep more than the limit; the transaction has to be rolled back.
     """
-    t.change("INSERT INTO owners (id) VALUES (?) ON CONFLICT (id) DO UPDATE SET id = excluded.id", owner)  # locks
+    lock_owner(t, owner)
     used = used_bytes(t, owner)
     if used + size > limit:
         raise QuotaError(used, size, limit)

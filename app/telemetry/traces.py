@@ -1,5 +1,7 @@
 """OpenTelemetry traces, off unless a collector is named (extra `telemetry`): a span per request, one per stage in it.
 
+A validation's parts and rounds are spans of the request that asked for it, though a worker trains them later.
+
 Where it is off, nothing of OpenTelemetry is loaded and each call does nothing.
 """
 
@@ -10,13 +12,11 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers
-from starlette.types import Scope
-
 from solver.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
+    from starlette.types import Scope
 
 __all__ = ["NoTracing", "Tracing", "tracing"]
 
@@ -26,12 +26,21 @@ class Tracing(ABC):
 
     @abstractmethod
     @contextmanager
-    def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:
+    def request(self, scope: "Scope") -> Iterator[dict[str, str | int]]:
         """A span around a request, within the caller's trace; the entries of the mapping become its attributes."""
 
     @abstractmethod
     def stages(self, seconds: Mapping[str, float]) -> None:
         """Spans for consecutive stages, the last of which ends now."""
+
+    @abstractmethod
+    @contextmanager
+    def span(self, name: str, attributes: Mapping[str, str | int], parent: str = "") -> Iterator[None]:
+        """A span around work outside of a request, below `parent`, a `traceparent`, or below the current span."""
+
+    @abstractmethod
+    def parent(self) -> str:
+        """The current span as a `traceparent`, for work that goes on elsewhere; empty if there is none."""
 
     @abstractmethod
     def close(self) -> None:
@@ -42,12 +51,21 @@ class NoTracing(Tracing):
     """No collector: each call does nothing."""
 
     @contextmanager
-    def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:  # noqa: ARG002
+    def request(self, scope: "Scope") -> Iterator[dict[str, str | int]]:  # noqa: ARG002
         """Nothing."""
         yield {}
 
     def stages(self, seconds: Mapping[str, float]) -> None:
         """Nothing."""
+
+    @contextmanager
+    def span(self, name: str, attributes: Mapping[str, str | int], parent: str = "") -> Iterator[None]:  # noqa: ARG002
+        """Nothing."""
+        yield
+
+    def parent(self) -> str:
+        """Nothing."""
+        return ""
 
     def close(self) -> None:
         """Nothing."""
@@ -87,9 +105,9 @@ class _Exported(Tracing):
         self._server = SpanKind.SERVER
 
     @contextmanager
-    def request(self, scope: Scope) -> Iterator[dict[str, str | int]]:
+    def request(self, scope: "Scope") -> Iterator[dict[str, str | int]]:
         """A server span that continues the caller's trace (`traceparent`)."""
-        parent = self._propagator.extract(dict(Headers(scope=scope)))
+        parent = self._propagator.extract({k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]})
         attributes: dict[str, str | int] = {}
         with self._tracer.start_as_current_span("request", context=parent, kind=self._server) as span:
             try:
@@ -106,6 +124,19 @@ class _Exported(Tracing):
             begin = end - round(1e9 * length)
             self._tracer.start_span(name, start_time=begin).end(end)
             end = begin
+
+    @contextmanager
+    def span(self, name: str, attributes: Mapping[str, str | int], parent: str = "") -> Iterator[None]:
+        """An exception that leaves the block is noted in the span."""
+        context = self._propagator.extract({"traceparent": parent}) if parent else None
+        with self._tracer.start_as_current_span(name, context=context, attributes=attributes):
+            yield
+
+    def parent(self) -> str:
+        """By the propagator of W3C trace contexts."""
+        carrier: dict[str, str] = {}
+        self._propagator.inject(carrier)
+        return carrier.get("traceparent", "")
 
     def close(self) -> None:
         """Send what is left, then stop."""

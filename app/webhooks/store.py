@@ -1,5 +1,9 @@
-"""The tables of webhooks and of what is delivered to them: the queue, and the log of it."""
+"""The tables of webhooks and of what is delivered to them: the queue, and the log of it.
 
+RefusedError    the owner cannot have this webhook
+"""
+
+import json
 import secrets
 import time
 from dataclasses import dataclass
@@ -7,12 +11,21 @@ from typing import Literal
 
 from app.store import Store
 from app.store.database import Transaction
+from app.store.usage import lock_owner
+from solver.errors import FedsiftError
 
-__all__ = ["Delivery", "LogEntry", "Webhook", "WebhookStore"]
+__all__ = ["MOST_OF_OWNER", "Delivery", "LogEntry", "RefusedError", "Webhook", "WebhookStore"]
+
+# Each event is a row for each of them.
+MOST_OF_OWNER = 16
 
 # Found at once; those that another thread claims meanwhile are passed over.
 _CANDIDATES = 16
 _DELETED_AT_ONCE = 1000
+
+
+class RefusedError(FedsiftError):
+    """The owner cannot have this webhook."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,7 @@ class LogEntry:
     """How far a delivery is: `answer` is what the last attempt ended in."""
 
     id: str
+    event: str
     resource: str
     state: Literal["waiting", "delivered"]
     attempts: int
@@ -57,20 +71,29 @@ class WebhookStore:
         self._store = store
 
     def create(self, owner: str, url: str) -> Webhook:
-        """Keep a webhook with a new secret."""
+        """Keep a webhook with a new secret.
+
+        Raises:
+            RefusedError: the owner has one for this URL already, or as many as it may have.
+        """
         made = Webhook(f"whk_{secrets.token_hex(8)}", owner, url, f"whs_{secrets.token_urlsafe(32)}", time.time())
         with self._store.write() as t:
+            lock_owner(t, owner)
+            had = [one for (one,) in t.rows("SELECT url FROM webhooks WHERE owner = ?", owner)]
+            if url in had:
+                told = "there is a webhook for this URL already; its secret is not shown again: delete it first"
+                raise RefusedError(told)
+            if len(had) >= MOST_OF_OWNER:
+                raise RefusedError(f"there are {MOST_OF_OWNER} webhooks already: delete one first")
             sql = "INSERT INTO webhooks (id, owner, url, secret, created_at) VALUES (?, ?, ?, ?, ?)"
             t.change(sql, made.id, made.owner, made.url, made.secret, made.created_at)
         return made
 
-    def all(self) -> list[Webhook]:
-        """All webhooks, oldest first."""
+    def all(self, owner: str | None = None) -> list[Webhook]:
+        """All webhooks, or those of an owner, oldest first."""
         with self._store.read() as t:
-            return [
-                Webhook(*row)
-                for row in t.rows("SELECT id, owner, url, secret, created_at FROM webhooks ORDER BY created_at, id")
-            ]
+            sql = "SELECT id, owner, url, secret, created_at FROM webhooks WHERE owner = COALESCE(?, owner) "
+            return [Webhook(*row) for row in t.rows(f"{sql} ORDER BY created_at, id", owner)]
 
     def delete(self, webhook_id: str) -> bool:
         """Forget a webhook with all that is to be delivered to it; whether there was one."""
@@ -123,13 +146,13 @@ class WebhookStore:
         """The newest deliveries of a webhook, newest first."""
         with self._store.read() as t:
             rows = t.rows(
-                "SELECT id, resource, CASE WHEN delivered_at IS NULL THEN 'waiting' ELSE 'delivered' END, attempts, "
-                "answer, created_at FROM webhook_deliveries WHERE webhook_id = ? "
+                "SELECT id, body, resource, CASE WHEN delivered_at IS NULL THEN 'waiting' ELSE 'delivered' END, "
+                "attempts, answer, created_at FROM webhook_deliveries WHERE webhook_id = ? "
                 "ORDER BY created_at DESC, number DESC LIMIT ?",
                 webhook_id,
                 limit,
             )
-        return [LogEntry(*row) for row in rows]
+        return [LogEntry(event_id, json.loads(body)["event"], *rest) for event_id, body, *rest in rows]
 
     def delete_old(self, days: float) -> int:
         """Delete deliveries from so many days ago, whether they arrived or not; returns how many."""

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from app.store import StoreError
+from app.telemetry.context import continue_request
+from app.telemetry.traces import NoTracing, Tracing
 from app.validations.parts import AttemptLimits, Claim, FinishedRound, LostError, Material, PartStore
 from app.worker.redaction import without_paths
 from app.worker.trainer_process import Trainer, TrainerDiedError, TrainingError
@@ -43,7 +45,15 @@ class _NotWantedError(Exception):
 class Executor:
     """Takes parts for one worker and has its trainer train them, in a thread of its own."""
 
-    def __init__(self, parts: PartStore, worker_id: str, trainer: Trainer, limits: AttemptLimits) -> None:
+    def __init__(
+        self,
+        parts: PartStore,
+        worker_id: str,
+        trainer: Trainer,
+        limits: AttemptLimits,
+        tracing: Tracing | None = None,
+    ) -> None:
+        self._tracing = NoTracing() if tracing is None else tracing
         self._parts = parts
         self._worker = worker_id
         self._trainer = trainer
@@ -82,7 +92,7 @@ class Executor:
                     self._stopping.wait(_POLL_SECONDS)
                     continue
                 self._has_part = True
-                self._handle(claim)
+                self._traced(claim)
                 self._has_part = False
         except LostError:
             self.leave_at_once()
@@ -104,6 +114,17 @@ class Executor:
             else:
                 return True
         return False
+
+    def _traced(self, claim: Claim) -> None:
+        """Train a part within the trace of the request that asked for it, and with its id in the logs."""
+        continue_request(claim.request_id)
+        fields = {"validation": claim.validation_id, "part": claim.part_id, "worker": self._worker}
+        _log.info("part begun", extra={"fields": {**fields, "aggregation": claim.next_round}})
+        named = {f"fedsift.{name}": value for name, value in fields.items()}
+        with self._tracing.span("part", {**named, "fedsift.scheme": claim.scheme}, claim.traceparent):
+            self._handle(claim)
+        _log.info("part left", extra={"fields": fields})
+        continue_request("")
 
     def _handle(self, claim: Claim) -> None:
         """Train a part to its end, unless it is dropped before."""
@@ -131,10 +152,11 @@ class Executor:
             self._check_stop()
             begin = time.perf_counter()
             try:
-                if not is_open:
-                    self._open(claim, part, checkpoint, aggregation)
-                    is_open = True
-                trained, checkpoint = self._trainer.advance(aggregation)
+                with self._tracing.span("round", {"fedsift.aggregation": aggregation}):
+                    if not is_open:
+                        self._open(claim, part, checkpoint, aggregation)
+                        is_open = True
+                    trained, checkpoint = self._trainer.advance(aggregation)
             except TrainerDiedError as error:
                 self._check_stop()
                 is_open, more = False, self._try_again(claim, error)

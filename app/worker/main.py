@@ -15,6 +15,7 @@ from pathlib import Path
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError
 from app.telemetry.logs import set_up_logs
+from app.telemetry.traces import tracing
 from app.validations.parts import AttemptLimits, PartStore
 from app.worker.executor import EXIT_CRASHED, Executor
 from app.worker.liveness import this_host
@@ -22,6 +23,7 @@ from app.worker.scratch import Scratch, sweep
 from app.worker.store import WorkerStore
 from app.worker.trainer_process import Trainer
 from app.worker.upkeep import Upkeep
+from fedl_sim.contract import data_sets_in
 
 __all__ = ["EXIT_NEWER_SCHEMA", "main"]
 
@@ -66,12 +68,14 @@ def _send_pulse(pipe: int, seconds: float) -> None:
         time.sleep(seconds)
 
 
-def _register(workers: WorkerStore, worker_id: str, scratch: Scratch, stop: threading.Event) -> bool:
+def _register(
+    workers: WorkerStore, worker_id: str, data_sets: tuple[str, ...], scratch: Scratch, stop: threading.Event
+) -> bool:
     """Enter the table of workers as soon as the database answers; False if told to stop before."""
     while not stop.is_set():
         scratch.pulse()
         try:
-            workers.register(worker_id, this_host(), os.getpid())
+            workers.register(worker_id, this_host(), os.getpid(), data_sets)
         except NewerSchemaError:
             raise
         except StoreError as error:
@@ -93,7 +97,8 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     store = Store(settings.database_url, settings.store_timeout)
     workers = WorkerStore(store)
     limits = AttemptLimits(settings.round_attempts, settings.round_losses)
-    executor = Executor(PartStore(store), worker_id, trainer, limits)
+    traces = tracing(settings.otlp_endpoint)
+    executor = Executor(PartStore(store), worker_id, trainer, limits, traces)
     upkeep = Upkeep(
         store,
         settings=settings,
@@ -101,7 +106,7 @@ def _work(settings: Settings, stop: threading.Event) -> None:
         scratch=scratch,
         on_struck_off=executor.leave_at_once,
     )
-    if not _register(workers, worker_id, scratch, stop):
+    if not _register(workers, worker_id, data_sets_in(settings.data_folder), scratch, stop):
         scratch.remove()
         return
     upkeep.start()
@@ -116,6 +121,7 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     ended = executor.stop(settings.shutdown_grace)
     upkeep.stop()
     trainer.stop()
+    traces.close()
     scratch.remove()
     try:
         workers.leave(worker_id)

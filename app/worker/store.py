@@ -5,8 +5,10 @@ The row is the right to work: whoever has none claims nothing and stores nothing
 
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from app.datasets.store import written
 from app.store import Store
 from app.validations.parts import beat
 from app.worker.liveness import Watch
@@ -30,12 +32,17 @@ class WorkerStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def register(self, worker_id: str, host: str, pid: int) -> None:
+    def register(self, worker_id: str, host: str, pid: int, data_sets: Iterable[str] = ()) -> None:
         """Add a worker, with its first heartbeat; it may be added already if an answer of the store was lost."""
-        sql = f"INSERT INTO workers (id, host, pid, started_at, beats) VALUES (?, ?, ?, {self._store.now}, 1) "  # noqa: S608
-        sql += "ON CONFLICT (id) DO NOTHING"
+        columns = "id, host, pid, data_sets, started_at, beats"
+        sql = f"INSERT INTO workers ({columns}) VALUES (?, ?, ?, ?, {self._store.now}, 1) ON CONFLICT (id) DO NOTHING"  # noqa: S608
         with self._store.write() as t:
-            t.change(sql, worker_id, host, pid)
+            t.change(sql, worker_id, host, pid, written(data_sets))
+
+    def report(self, worker_id: str, data_sets: Iterable[str]) -> None:
+        """Tell which data sets a worker has now."""
+        with self._store.write() as t:
+            t.change("UPDATE workers SET data_sets = ? WHERE id = ?", written(data_sets), worker_id)
 
     def beat(self, worker_id: str) -> bool:
         """Send a heartbeat; False if the worker was struck off."""

@@ -14,6 +14,7 @@ from app.validations.parts import PartStore
 from app.worker.liveness import Watch, runs, this_host
 from app.worker.scratch import Scratch, sweep
 from app.worker.store import WorkerRecord, WorkerStore
+from fedl_sim.contract import data_sets_in
 
 __all__ = ["Upkeep"]
 
@@ -48,6 +49,7 @@ class Upkeep:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._tidied_at = time.monotonic()
+        self._data_sets = data_sets_in(settings.data_folder)
 
     def start(self) -> None:
         """Start both threads."""
@@ -93,9 +95,17 @@ class Upkeep:
         if time.monotonic() - self._tidied_at > _TIDY_SECONDS:
             self._tidied_at = time.monotonic()
             sweep(self._scratch.path.parent)
+            self.report_data_sets()
             self._parts.delete_ended(
                 older_than=86400 * self._settings.validation_days, kept_of_owner=self._settings.validations_kept
             )
+
+    def report_data_sets(self) -> None:
+        """Tell which data sets are there, if others than before."""
+        found = data_sets_in(self._settings.data_folder)
+        if found != self._data_sets:
+            self._workers.report(self._id, found)
+            self._data_sets = found
 
     def _others(self) -> list[WorkerRecord]:
         return [worker for worker in self._workers.all() if worker.id != self._id]

@@ -1,6 +1,7 @@
 """`fedsift doctor`: looks at settings, store, disk, clock, workers and kernels, and says plainly what it found."""
 
 import json
+import math
 import platform
 import shutil
 import sqlite3
@@ -28,6 +29,9 @@ _MEBIBYTE = 2**20
 # Trainers write their checkpoints there; the largest of the usual models takes a few megabytes.
 _SCRATCH_BYTES = 64 * _MEBIBYTE
 _CLOCK_SECONDS = 2.0
+_SOON_DAYS = 14
+# A receiver of webhooks that has failed for so long does not come back by itself.
+_STALE_SECONDS = 3600.0
 # Reading compiled kernels takes about a second, compiling them a minute and more.
 _KERNEL_SECONDS = 15.0
 
@@ -117,6 +121,7 @@ def _inside(database: Database, settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "store", f"answers in {1000 * took:.0f} ms, {_kept(t)}")
         yield _clock(t, float(now), time.time())
         yield from _keys(t, settings)
+        yield _webhooks(t, settings, float(now))
         ((waiting,),) = t.rows("SELECT COUNT(*) FROM validations WHERE state IN ('queued', 'running')")
     free = database.free_bytes()
     if free is not None:
@@ -144,13 +149,34 @@ def _clock(t: ReadTransaction, store: float, here: float) -> Finding:
 
 
 def _keys(t: ReadTransaction, settings: Settings) -> Iterator[Finding]:
-    ((count,),) = t.rows("SELECT COUNT(*) FROM api_keys")
-    if settings.needs_key and not count:
-        yield Finding("error", "keys", f"{settings.host} needs keys and there are none: `fedsift keys create NAME`")
+    now = time.time()
+    ends = [(name, math.inf if at is None else at) for name, at in t.rows("SELECT name, expires_at FROM api_keys")]
+    valid = [name for name, at in ends if at > now]
+    soon = sorted(name for name, at in ends if now < at < now + _SOON_DAYS * 86400)
+    if soon:
+        told = f"{', '.join(soon)}: less than {_SOON_DAYS} days until they expire: `fedsift keys rotate ID`"
+        yield Finding("warning", "expiring keys", told)
+    if settings.needs_key and not valid and not settings.gateway_header:
+        yield Finding("error", "keys", f"{settings.host} needs keys, none is valid: `fedsift keys create NAME`")
     elif not settings.needs_key and settings.auth == "off":
         yield Finding("warning", "keys", "FEDSIFT_AUTH=off: whoever reaches the port may do everything")
     else:
-        yield Finding("ok", "keys", f"{count}, {'required' if settings.needs_key else 'not required on loopback'}")
+        told = f"{len(valid)}, {'required' if settings.needs_key else 'not required on loopback'}"
+        yield Finding("ok", "keys", told + (f", or {settings.gateway_header}" if settings.gateway_header else ""))
+
+
+def _webhooks(t: ReadTransaction, settings: Settings, now: float) -> Finding:
+    ((count,),) = t.rows("SELECT COUNT(*) FROM webhooks")
+    ((waiting, first),) = t.rows(
+        "SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM webhook_deliveries WHERE delivered_at IS NULL"
+    )
+    told = f"{count}, {waiting} events wait"
+    if count and not settings.webhook_targets:
+        return Finding("warning", "webhooks", f"{told}, and FEDSIFT_WEBHOOK_TARGETS lists no target here")
+    if waiting and now - first > _STALE_SECONDS:
+        why = f"the first for {(now - first) / 3600:.0f} h: `fedsift webhooks deliveries ID` says why"
+        return Finding("warning", "webhooks", f"{told}, {why}")
+    return Finding("ok", "webhooks", told)
 
 
 def _workers(database: Database, timeout: float, waiting: int) -> Finding:

@@ -15,7 +15,7 @@ def test_every_kind_has_a_type_of_its_own() -> None:
     names = [kind.name for kind in kinds()]
     assert len(set(names)) == len(names) > 10
     assert {kind.status.value for kind in kinds() if kind is not ServiceError} == {
-        *(400, 401, 404, 408, 409, 413, 415, 421, 422, 429, 431, 503, 507)
+        *(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 431, 503, 507)
     }
 
 

@@ -29,13 +29,13 @@ def test_a_key_is_trusted_for_a_minute_after_its_last_confirmation(tmp_path: Pat
     ring = KeyRing(store)
     record, key = ring.create("one")
     assert ring.last_known(key) is None  # the store has not been asked
-    assert ring.owner_of(key) == record.owner
+    assert ring.find(key) == record
     clock.ahead = 10
     assert ring.remembered(key) is None
-    assert ring.last_known(key) == record.owner
-    assert ring.remembered(key) == record.owner  # so that not every request waits for the store
+    assert ring.last_known(key) == record
+    assert ring.remembered(key) == record  # so that not every request waits for the store
     clock.ahead = 57
-    assert ring.last_known(key) == record.owner
+    assert ring.last_known(key) == record
     clock.ahead = 61
     assert ring.remembered(key) is None
     assert ring.last_known(key) is None
@@ -46,10 +46,10 @@ def test_a_key_that_the_store_calls_revoked_is_refused_at_once(tmp_path: Path, c
     store = Store(f"sqlite:///{tmp_path}/fedsift.db")
     ring = KeyRing(store)
     record, key = ring.create("one")
-    assert ring.owner_of(key) == record.owner
+    assert ring.find(key) == record
     assert KeyStore(store).delete(record.id)
     clock.ahead = 6
-    assert ring.owner_of(key) is None
+    assert ring.find(key) is None
     assert ring.last_known(key) is None
     assert ring.remembered(key) is None
     store.close()
@@ -58,4 +58,4 @@ def test_a_key_that_the_store_calls_revoked_is_refused_at_once(tmp_path: Path, c
 def test_the_store_is_asked_about_an_unknown_key(tmp_path: Path) -> None:
     (tmp_path / "fedsift.db").mkdir()
     with pytest.raises(StoreError):
-        KeyRing(Store(f"sqlite:///{tmp_path}/fedsift.db")).owner_of("fsk_unknown")
+        KeyRing(Store(f"sqlite:///{tmp_path}/fedsift.db")).find("fsk_unknown")

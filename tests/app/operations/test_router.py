@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.settings import Settings, is_loopback, settings_table
+from app.addresses import is_loopback
+from app.settings import Settings, settings_table
 from tests.support.command import make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
@@ -30,6 +31,13 @@ def test_health_and_readiness(client: httpx.Client) -> None:
         "validations": "no_workers",
         "workers": 0,
     }
+
+
+def test_limits_of_callers_do_not_keep_it_from_getting_ready(tmp_path: Path) -> None:
+    with running_server(tmp_path, max_horizon="3", max_time_limit="1") as server, server.client() as client:
+        refused = client.post("/v1/plans", json=random_request(1, 6))
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [{"pointer": "/horizon", "detail": "must be at most 3"}]
 
 
 def test_a_store_that_is_away_makes_it_unready_but_plans_go_on(tmp_path: Path) -> None:

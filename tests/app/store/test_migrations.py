@@ -1,11 +1,13 @@
 """Databases of earlier versions, brought up to date with their rows."""
 
 import json
+from pathlib import Path
 
 from app.keys.ring import KeyRing, digest_of
 from app.plans.store import PlanStore
 from app.store import Store
 from app.store.paging import Page
+from app.store.store import ADDITIVE
 from app.validations.attempts import AttemptLimits
 from app.validations.packing import pack_work
 from app.validations.parts import PartStore
@@ -118,11 +120,44 @@ def test_a_key_of_an_earlier_release_owns_what_it_made(database_url: str) -> Non
         t.change("INSERT INTO plans (id, owner, created_at, request, answer) VALUES ('p', 'a', 5, ?, ?)", b"{}", b"{}")
     store = Store(database_url)
     ring = KeyRing(store)
-    assert [ring.owner_of(f"fsk_{key}") for key in ("a", "b")] == ["a", "b"]
+    assert [found.owner for key in ("a", "b") if (found := ring.find(f"fsk_{key}"))] == ["a", "b"]
     assert [entry.id for entry in PlanStore(store).page("a", Page(9))] == ["p"]
     made = ring.rotate("a")
     assert made is not None
-    assert ring.owner_of(made[1]) == "a"
+    assert ring.find(made[1]) == made[0]
+    assert made[0].owner == "a"
     with store.read() as t:
         assert t.rows("SELECT id, name FROM owners ORDER BY id") == [("a", "the same name"), ("b", "the same name")]
     store.close()
+
+
+def only_adds(statement: str) -> bool:
+    """Whether code that does not know of the change reads and writes as before."""
+    words = " ".join(statement.upper().split())
+    if words.startswith("ALTER TABLE"):
+        return " ADD COLUMN " in words and ("NOT NULL" not in words or " DEFAULT " in words)
+    return words.startswith(("CREATE TABLE ", "CREATE INDEX "))
+
+
+ADDING = [
+    "CREATE TABLE notes (id TEXT PRIMARY KEY)",
+    "CREATE INDEX notes_by_owner ON notes (owner)",
+    "ALTER TABLE runs ADD COLUMN note TEXT",
+    "ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT ''",
+]
+CHANGING = [
+    "CREATE UNIQUE INDEX one_note ON notes (owner)",
+    "ALTER TABLE runs ADD COLUMN note TEXT NOT NULL",
+    "ALTER TABLE runs DROP COLUMN owner",
+    "UPDATE runs SET owner = ''",
+]
+
+
+def test_what_counts_as_adding() -> None:
+    assert [one for one in ADDING + CHANGING if only_adds(one)] == ADDING
+
+
+def test_scripts_that_say_that_they_only_add_do() -> None:
+    for script in (Path(__file__).parents[3] / "app" / "store" / "migrations").glob(f"*{ADDITIVE}"):
+        lines = [line for line in script.read_text(encoding="utf-8").splitlines() if not line.startswith("--")]
+        assert all(only_adds(one) for one in "\n".join(lines).split(";") if one.strip()), script.name

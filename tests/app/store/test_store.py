@@ -114,7 +114,7 @@ def test_a_schema_of_a_newer_release_is_refused(store: Store, database_url: str)
     with store.write() as t:
         t.change("INSERT INTO migrations (name) VALUES ('9999_of_tomorrow.sql')")
     later = Store(database_url)
-    for use in (later.read, later.write, later.migrate, store.check, store.read):
+    for use in (later.read, later.write().__enter__, later.migrate, store.check, store.read):
         with pytest.raises(NewerSchemaError, match=r"newer release .*9999_of_tomorrow\.sql"):
             use()
     with later._database.write() as t:
@@ -143,3 +143,13 @@ def test_a_statement_that_fails_is_a_store_error(store: Store) -> None:
 def test_the_url_names_the_database() -> None:
     with pytest.raises(InvalidInputError, match="must begin with sqlite:/// or postgresql://"):
         Store("mysql://elsewhere")
+
+
+def test_a_newer_release_that_only_added_to_the_schema_is_no_obstacle(store: Store, database_url: str) -> None:
+    add_key(store, "a")
+    with store.write() as t:
+        t.change("INSERT INTO migrations (name) VALUES ('9999_of_tomorrow.add.sql')")
+    store.check()
+    later = Store(database_url)
+    assert names(later) == names(store) == ["a"]
+    later.close()

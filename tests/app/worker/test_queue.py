@@ -17,7 +17,7 @@ TINY: dict[str, Any] = {
 def test_a_thousand_tiny_jobs_over_three_workers_run_once_each(crew: Crew) -> None:
     jobs = [crew.submit("heuristic", **TINY) for _ in range(1000)]
     crew.hire(3)
-    crew.until(lambda: crew.validations.counts()[0].get("succeeded", 0) == 1000, 900, look=0.5)
+    crew.until(lambda: crew.validations.counts().validations.get("succeeded", 0) == 1000, 900, look=0.5)
     with crew.store.read() as t:
         begun = t.rows("SELECT part_id, aggregation, COUNT(*) FROM validation_attempts GROUP BY part_id, aggregation")
         by_worker: Counter[str] = Counter(

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from app.cli import build_cli
 from app.keys.ring import KeyRing
 from app.store import Store
+from app.store.outbox import announce
+from app.webhooks.store import WebhookStore
 from app.worker.store import WorkerStore
 from tests.support.crew import Crew
 from tests.support.old_schema import old_schema
@@ -86,9 +88,31 @@ def test_keys_disk_and_clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         "disk": "error",
         "clock": "warning",
     }
+    KeyRing(store).create("gone", expires_at=time.time() - 1)
+    assert examine(monkeypatch, **settings)[1]["keys"][0] == "error"
     KeyRing(store).create("me")
+    KeyRing(store).create("soon", expires_at=time.time() + 86400)
+    found = examine(monkeypatch, **settings)[1]
+    assert found["keys"] == ("ok", "2, required")
+    assert found["expiring keys"][0] == "warning"
+    assert found["expiring keys"][1].startswith("soon: ")
     store.close()
-    assert examine(monkeypatch, **settings)[1]["keys"] == ("ok", "1, required")
+
+
+def test_webhooks_whose_receiver_is_away_or_not_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/fedsift.db"
+    store = Store(url)
+    WebhookStore(store).create("me", "https://hooks.example/")
+    assert "lists no target" in examine(monkeypatch, DATABASE_URL=url)[1]["webhooks"][1]
+    listed = {"DATABASE_URL": url, "WEBHOOK_TARGETS": '["hooks.example"]'}
+    assert examine(monkeypatch, **listed)[1]["webhooks"] == ("ok", "1, 0 events wait")
+    with store.write() as t:
+        announce(t, "me", "plan.kept", "plan_1", {})
+        t.change("UPDATE webhook_deliveries SET created_at = created_at - 7200")
+    level, told = examine(monkeypatch, **listed)[1]["webhooks"]
+    assert level == "warning"
+    assert told.startswith("1, 1 events wait, the first for 2 h")
+    store.close()
 
 
 def test_a_database_of_an_earlier_release_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch, database_url: str) -> None:

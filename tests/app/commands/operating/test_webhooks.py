@@ -65,5 +65,5 @@ def test_they_are_listed_without_secrets_and_deleted(monkeypatch: pytest.MonkeyP
     refused = run("create", "http://10.0.0.1/")
     assert refused.stderr == "error: 10.0.0.1 is not listed in FEDSIFT_WEBHOOK_TARGETS\n"
     nobody = run("create", "http://127.0.0.1:9/", "--owner", "own_none")
-    assert nobody.stderr == "error: no key has the owner 'own_none'; `fedsift keys list` shows them\n"
+    assert nobody.stderr == "error: there is no owner 'own_none'; `fedsift keys list` shows them\n"
     assert time.time() - made["created_at"] < 600
