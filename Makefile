@@ -11,6 +11,8 @@ BROWSER_ARGS ?= -n 0
 CHAOS_ARGS ?= -n 0
 SECONDS ?= 900
 DATABASE ?= sqlite
+# What the service serves at /guide; deploy/docs.mk builds it.
+GUIDE := app/guide/site.zip
 # A looser range would take the newest build with its CUDA packages.
 TORCH := torch==2.13.0
 SERVE_EXTRAS := serve,worker
@@ -21,8 +23,8 @@ NEW_PIP := 'pip>=25.1'
 COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help serve test test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
-  sampling-tables bench-fedl bench-service bench-limits bench-overload bench-large experiments clean
+.PHONY: help serve test test-alerts test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
+  sampling-tables bench-fedl bench-service bench-limits bench-overload bench-large capacity upgrade-test experiments experiments-more clean
 
 help: ## Show this list
 	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -47,6 +49,7 @@ install: $(VENV)/.serve ## Install the service and its worker into .venv
 install-dev: $(VENV)/.dev ## Install what the tests and the checks need into .venv
 
 serve: $(VENV)/.serve ## Start the service with a validation worker (HOST=127.0.0.1 PORT=8000)
+	-@$(MAKE) --no-print-directory $(GUIDE)
 	$(BIN)/fedsift serve --host $(HOST) --port $(PORT) --workers 1
 
 test: $(VENV)/.dev ## Run the tests
@@ -55,6 +58,10 @@ test: $(VENV)/.dev ## Run the tests
 # Needs Chromium (Debian: apt-get install chromium). The tests run one after the other: some measure frame rates.
 test-browser: $(VENV)/.dev ## Test the studio in a real browser
 	$(BIN)/python -m pytest tests/browser $(BROWSER_ARGS)
+
+# Needs promtool (Debian: apt-get install prometheus).
+test-alerts: $(VENV)/.dev ## Check the alert rules and the dashboard with promtool and a live service
+	$(BIN)/python -m pytest tests/deploy/test_monitoring.py $(PYTEST_ARGS)
 
 pictures: $(VENV)/.dev ## Take the pictures of the studio in docs/images/ anew (needs Chromium)
 	PYTHONPATH=. $(BIN)/python docs/images/take.py
@@ -82,7 +89,7 @@ format: $(VENV)/.dev ## Format the code and apply the linter's fixes
 lock: ## Pin the newest version of every dependency in constraints.txt
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install -q $(NEW_PIP)
-	build/lock/bin/python -m pip install -q '.[$(DEV_EXTRAS)]' --group dev $(TORCH)
+	build/lock/bin/python -m pip install -q '.[$(DEV_EXTRAS)]' --group dev --group docs $(TORCH)
 	{ echo '# Every version this project is tested with, made by `make lock`. Install with: pip install -c constraints.txt'; \
 	  build/lock/bin/python -m pip freeze --exclude fedsift | sed 's/+cpu$$//'; } > constraints.txt
 
@@ -100,9 +107,9 @@ bench-sampler: $(VENV)/.dev ## Compare the samplers: quality of the chosen sets,
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.sampler_quality
 
 # Flower pins its own web framework, so it has an environment of its own. Without it its numbers are null.
-build/flower/.ready:
-	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q 'flwr[simulation]==1.41.0' $(TORCH) \
-	  scikit-learn==1.9.1 -e clients/python \
+build/flower/.ready: deploy/clients/flower.txt
+	-$(PYTHON) -m venv build/flower && build/flower/bin/python -m pip install -q --no-deps -r $< \
+	  && build/flower/bin/python -m pip install -q $(TORCH) -e clients/python \
 	  && touch $@
 
 # The last line of a benchmark is one JSON object; that of the percentiles has the sets that a test repeats.
@@ -114,6 +121,7 @@ sampling-tables: $(VENV)/.dev ## Measure the tables of docs/sampling.md anew (ha
 	$(BIN)/python -m benchmarks.holdings_estimate $(RESULT)/holdings.json
 	$(BIN)/python -m benchmarks.sampler_quality --only ten $(RESULT)/ten-devices.json
 	$(BIN)/python -m benchmarks.sampler_quality --only large $(RESULT)/large.json
+	$(BIN)/python -m benchmarks.sampler_scale $(RESULT)/scale.json
 	$(BIN)/python -m benchmarks.noisy_histograms $(RESULT)/noisy-histograms.json
 	$(BIN)/python -m benchmarks.noisy_histograms --data mnist --networks 5 --sizes 200,600 \
 	  $(RESULT)/noisy-histograms-mnist.json
@@ -125,6 +133,13 @@ bench-fedl: $(VENV)/.dev build/flower/.ready ## Time FedL rounds: compiled engin
 bench-service: $(VENV)/.dev ## Measure throughput and latency of the service, beside the bare solver and an empty endpoint
 	$(BIN)/python -m benchmarks.service_speed
 
+capacity: $(VENV)/.dev ## Measure what plans of different sizes cost, and show what is answered beyond each limit
+	$(BIN)/python -m benchmarks.capacity
+
+# UPGRADE='--database postgres', or --old-image localhost/fedsift for the images of `make image`.
+upgrade-test: $(VENV)/.dev ## Upgrade two servers and a worker under load, one after the other (UPGRADE=options)
+	$(BIN)/python -m benchmarks.rolling_upgrade $(UPGRADE)
+
 bench-overload: $(VENV)/.dev ## Send ten times what the service can answer, for a minute
 	$(BIN)/python -m benchmarks.service_overload
 
@@ -134,20 +149,39 @@ bench-limits: $(VENV)/.dev ## Time plans with a time limit, for every sampler, a
 bench-large: $(VENV)/.dev ## Plan networks of 10^5 and 10^6 devices through the binary route
 	$(BIN)/python -m benchmarks.service_large
 
-include deploy/clients.mk deploy/dist.mk deploy/image.mk deploy/supply.mk
+include $(wildcard deploy/*.mk)
 
-# The paper's evaluation as docs/reproduction.md shows it, and training under churn as docs/churn.md does. A run that was stopped continues where it was.
+# The paper's evaluation as docs/reproduction.md shows it, and training under churn as docs/churn.md does. The most important runs come
+# first, and a run that was stopped continues where it was. FAN='--dask tcp://HOST:8786' runs on a cluster; FAN=--estimate runs one of each
+# kind only and says how long the rest takes. FEDSIFT_MESH_DIR names a folder of real meshes. η is tuned on other networks than the reported ones.
 EXPERIMENT = $(BIN)/fedsift experiment
-NETWORKS := --seeds 20:23 --references 1 -j 2
+FAN ?= -j 2
+NETWORKS = --seeds 20:26 $(FAN)
 experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and the tables made of it (hours)
-	$(EXPERIMENT) sampling --seeds 20:32 -j 2 -o docs/results/sampling
-	$(EXPERIMENT) solver --seeds 20:23 -o docs/results/solver
-	$(EXPERIMENT) convergence $(NETWORKS) --draws 2 --budget scarce -o docs/results/convergence-scarce
-	$(EXPERIMENT) accuracy $(NETWORKS) --draws 1 --budget tight -o docs/results/accuracy-tight
-	$(EXPERIMENT) resources $(NETWORKS) --draws 1 --budget tight -o docs/results/resources-tight
-	$(EXPERIMENT) churn --seeds 100:112 -j 2 -o docs/results/churn-loose
-	$(EXPERIMENT) churn --seeds 100:112 -j 2 --budget tight -o docs/results/churn-tight
-	$(BIN)/python -m fedl_sim.reproduce.document docs/churn.md docs/reproduction.md
+	$(EXPERIMENT) convergence $(NETWORKS) --budget scarce -o docs/results/convergence-scarce
+	$(EXPERIMENT) accuracy $(NETWORKS) --budget tight --sizes 100 -o docs/results/accuracy-tight
+	$(EXPERIMENT) resources $(NETWORKS) --budget tight -o docs/results/resources-tight
+	$(EXPERIMENT) tune --seeds 90:92 $(FAN) -o docs/results/tune
+	$(EXPERIMENT) convergence $(NETWORKS) --budget scarce --sizes 700 --setting fair -o docs/results/convergence-scarce-fair
+	$(EXPERIMENT) accuracy $(NETWORKS) --budget tight --sizes 100 --setting fair -o docs/results/accuracy-tight-fair
+	$(EXPERIMENT) convergence $(NETWORKS) --budget tight --sizes 700 -o docs/results/convergence-tight
+	$(EXPERIMENT) convergence $(NETWORKS) --budget loose --sizes 700 -o docs/results/convergence-loose
+	$(EXPERIMENT) ours --seeds 20:28 $(FAN) -o docs/results/ours
+	$(EXPERIMENT) labels --seeds 20:28 $(FAN) -o docs/results/labels
+	$(EXPERIMENT) beyond $(NETWORKS) --budget tight -o docs/results/beyond
+	$(EXPERIMENT) sampling --seeds 20:32 $(FAN) -o docs/results/sampling
+	$(EXPERIMENT) solver --seeds 20:23 $(FAN) -o docs/results/solver
+	$(EXPERIMENT) churn --seeds 100:112 $(FAN) -o docs/results/churn-loose
+	$(EXPERIMENT) churn --seeds 100:112 $(FAN) --budget tight -o docs/results/churn-tight
+	$(BIN)/python -m fedl_sim.reproduce.claims docs/results
+	$(BIN)/python -m fedl_sim.reproduce.document docs/churn.md docs/reproduction.md README.md docs/guide/choosing.md docs/guide/faq.md
+
+experiments-more: $(VENV)/.dev ## The panels that experiments leaves out: N = 200 in Figs. 6 and 7, all of Table I under tight and loose budgets
+	$(EXPERIMENT) accuracy $(NETWORKS) --budget tight -o docs/results/accuracy-tight
+	$(EXPERIMENT) convergence $(NETWORKS) --budget tight -o docs/results/convergence-tight
+	$(EXPERIMENT) convergence $(NETWORKS) --budget loose -o docs/results/convergence-loose
+	$(BIN)/python -m fedl_sim.reproduce.claims docs/results
+	$(BIN)/python -m fedl_sim.reproduce.document docs/reproduction.md README.md
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

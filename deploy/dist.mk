@@ -4,7 +4,7 @@ CLIENT_DIST := build/client-dist
 CLIENT_ENV := build/client-env
 .PHONY: dist dist-check
 
-dist: $(VENV)/.dev ## Build the sdist and the wheel into dist/
+dist: $(VENV)/.dev $(GUIDE) ## Build the sdist and the wheel into dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 	rm -rf $(CLIENT_DIST)
@@ -19,3 +19,11 @@ dist-check: dist ## Check the distribution, install the wheel in a fresh environ
 	rm -rf $(CLIENT_ENV) && $(PYTHON) -m venv $(CLIENT_ENV)
 	$(CLIENT_ENV)/bin/python -m pip install -q -c constraints.txt $(CLIENT_DIST)/*.whl
 	cd $(CLIENT_ENV) && bin/python -c 'import fedsift_client as f; f.Client().close(); print("installed", f.__name__)'
+
+# A release is built from the last commit. `make release IMAGES=--images` adds archives of the images of `make image`.
+.PHONY: release release-check
+release: $(VENV)/.dev build/supply/.ready ## Build everything that a release consists of into build/release, with checksums
+	$(BIN)/python deploy/dist/release.py build/release $(IMAGES)
+
+release-check: $(VENV)/.dev build/supply/.ready ## Build the release twice and compare byte for byte
+	$(BIN)/python deploy/dist/release.py --check

@@ -1,7 +1,7 @@
 """Check what the wheel and the sdist contain: `python contents.py DIST`.
 
-The wheel has every file of the four packages that git tracks, and nothing else. The sdist has the same packages, and
-neither of them has tests.
+The wheel has every file of the four packages that git tracks, the guide that `make docs` builds, and nothing else. The
+sdist has the same packages, and neither of them has tests.
 """
 
 import subprocess
@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 PACKAGES = ("app", "fedl_sim", "sampler", "solver")
 SOURCES = Path(__file__).parents[2]
+BUILT = {"app/guide/site.zip"}
 
 
 def faults(packaged: set[str], tracked: set[str]) -> list[str]:
@@ -41,7 +42,7 @@ def main(folder: Path) -> None:
     """Exit with the list of faults, or say that there is none."""
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=SOURCES, capture_output=True, text=True, check=True)  # noqa: S603, S607
-    tracked = set(listed.stdout.splitlines())
+    tracked = set(listed.stdout.splitlines()) | BUILT
     inside = wheel_names(wheel)
     found = [f"wheel: {name} is in no package" for name in sorted(set(inside) - of_packages(inside))]
     found += [f"wheel: {fault}" for fault in faults(of_packages(inside), tracked)]

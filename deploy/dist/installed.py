@@ -1,7 +1,8 @@
 """Install the wheel in a fresh environment and use it: `python installed.py DIST`.
 
 - Base: plan with the library; a command whose extra is missing names the extra.
-- Then with `serve` and `worker`: start `fedsift serve` in an empty folder, ask it for plans and a validation, stop it.
+- Then with `serve` and `worker`: start `fedsift serve` in an empty folder, ask it for plans, a validation and the
+  guide, stop it.
 
 Both installations have a largest size. It is what `du -sm` prints; pip itself is not part of it.
 """
@@ -117,6 +118,8 @@ def check_served(environment: Path, folder: Path) -> None:
                 raise SystemExit(f"no plan: {plan}")
             say(f"planned with the service, solver {solver}: {plan['status']} {plan['sampled']}")
         follow_validation(port)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/guide", timeout=60) as guide:  # noqa: S310
+            say(f"the guide has {len(guide.read())} bytes at {guide.url.partition(str(port))[2]}")
     finally:
         server.terminate()
         status = server.wait(120)

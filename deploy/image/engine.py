@@ -1,6 +1,8 @@
 """Find a container engine, and build and run fedsift's images with it.
 
     python engine.py build        builds both targets
+    python engine.py multiarch    builds both for amd64 and arm64, as manifest lists NAME:VERSION-TARGET
+    python engine.py pin          pulls the base image and writes its digest to base.digest, from where builds read it
     python engine.py command      prints the engine's command with its options, for use by hand
 
 The engine is docker if its daemon answers, else podman, or buildah with podman. Environment variables:
@@ -9,7 +11,8 @@ The engine is docker if its daemon answers, else podman, or buildah with podman.
     FEDSIFT_IMAGE_STORE       folder for images and containers, for root on a machine where no engine is set up
     FEDSIFT_BASE_IMAGE_TOOL   program that makes the base image where no registry is reached; its arguments are the
                               store's folder and the image's name
-    BASE_IMAGE                image with Python, default docker.io/library/python:3.11.14-slim-bookworm
+    BASE_IMAGE                image with Python, default docker.io/library/python:3.11.14-slim-bookworm, by the digest
+                              in base.digest if that file is there
     PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS    as for pip
 """
 
@@ -26,8 +29,15 @@ __all__ = ["Engine", "find_engine"]
 SOURCES = Path(__file__).parents[2]
 TARGETS = ("serve", "worker")
 NAME = os.environ.get("FEDSIFT_IMAGE", "localhost/fedsift")
-BASE = os.environ.get("BASE_IMAGE", "docker.io/library/python:3.11.14-slim-bookworm")
+TAGGED_BASE = "docker.io/library/python:3.11.14-slim-bookworm"
+DIGEST = Path(__file__).parent / "base.digest"
+PLATFORMS = ("linux/amd64", "linux/arm64")
 BASE_TOOL = os.environ.get("FEDSIFT_BASE_IMAGE_TOOL", "")
+# A base image that is made here has no digest that anyone else knows.
+_PINNED = (
+    f"{TAGGED_BASE}@{DIGEST.read_text(encoding='ascii').strip()}" if DIGEST.exists() and not BASE_TOOL else TAGGED_BASE
+)
+BASE = os.environ.get("BASE_IMAGE", _PINNED)
 _PIP = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")
 
 
@@ -50,6 +60,24 @@ class Engine:
             cwd=SOURCES,
             check=True,
         )
+
+    def build_all_platforms(self, target: str) -> None:
+        """Build a manifest list with an image for every platform; foreign ones need QEMU's emulation (binfmt)."""
+        manifest = f"{NAME}:{_version()}-{target}"
+        platforms = ("--platform", ",".join(PLATFORMS), "--manifest", manifest)
+        if self.builder[0] == "docker":
+            platforms = ("--platform", ",".join(PLATFORMS), "--tag", manifest)
+        else:
+            subprocess.run([*self.runner, "manifest", "rm", manifest], capture_output=True, check=False)  # noqa: S603
+        command = [*self.builder, *self.build_options, *_arguments(), *platforms, "--target", target, "."]
+        subprocess.run(command, cwd=SOURCES, check=True)  # noqa: S603
+
+    def pin_base(self) -> None:
+        """Write down which image the tag names today."""
+        subprocess.run([*self.runner, "pull", "--quiet", TAGGED_BASE], check=True)  # noqa: S603
+        command = [*self.runner, "image", "inspect", "--format", "{{index .RepoDigests 0}}", TAGGED_BASE]
+        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+        DIGEST.write_text(found.rpartition("@")[2] + "\n", encoding="ascii")
 
     def has(self, image: str) -> bool:
         """Whether the image is there."""
@@ -130,11 +158,14 @@ if __name__ == "__main__":
             "no container engine works here: start docker, or install podman; as root without either set up, install "
             "podman, buildah and runc and set FEDSIFT_IMAGE_STORE to a folder for images"
         )
-    if sys.argv[1:] == ["command"]:
+    task = sys.argv[1:]
+    if task == ["command"]:
         sys.stdout.write(" ".join(engine.runner) + "\n")
-    elif sys.argv[1:] == ["build"]:
+    elif task == ["pin"]:
+        engine.pin_base()
+    elif task in (["build"], ["multiarch"]):
         engine.fetch_base()
         for one in TARGETS:
-            engine.build(one)
+            (engine.build if task == ["build"] else engine.build_all_platforms)(one)
     else:
         raise SystemExit(__doc__)

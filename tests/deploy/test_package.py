@@ -26,8 +26,8 @@ def test_one_file_names_the_version() -> None:
     history = {ROOT / "CHANGELOG.md", ROOT / "docs" / "deployment.md", *(ROOT / "docs" / "adr").glob("*.md")}
     number = re.compile(rf"(?<![\d.]){re.escape(PROJECT['version'])}(?![\d.])")
     found = [path for path in texts() if number.search(path.read_text(encoding="utf-8")) and path not in history]
-    # Manifests name images by version; tests/deploy/test_manifests.py holds them to the one in pyproject.toml.
-    manifests = [ROOT / "deploy" / name for name in ("compose.yaml", "kubernetes/serve.yaml", "kubernetes/worker.yaml")]
+    # Manifests name images by version; tests/deploy/test_limits.py holds them to the one in pyproject.toml.
+    manifests = [ROOT / "deploy" / name for name in ("compose.yaml", "kubernetes/base/kustomization.yaml")]
     assert set(found) == {ROOT / "pyproject.toml", *manifests}
     assert PROJECT["version"] == version("fedsift")
 

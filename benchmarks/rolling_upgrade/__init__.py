@@ -1,0 +1,1 @@
+"""A site of two servers and a worker, upgraded one after the other while clients call it."""
