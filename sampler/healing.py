@@ -35,12 +35,13 @@ class Quota:
 
 
 class QuotaError(SamplingError):
-    """Fewer devices of a quota can be sampled than it asks for."""
+    """Fewer devices of a quota can be sampled than it asks for; or S devices cannot meet all quotas, if `together`."""
 
-    def __init__(self, place: int, quota: Quota, able: int) -> None:
+    def __init__(self, place: int, quota: Quota, able: int, *, together: bool = False) -> None:
         super().__init__(f"quota {place} asks for {quota.least} devices, {able} can be sampled")
         self.place = place
         self.able = able
+        self.together = together
 
 
 @dataclass(frozen=True)
@@ -84,21 +85,30 @@ def heal(
     With `swaps`, members are then swapped for others as long as that raises the objective and keeps the quotas.
 
     Raises:
-        QuotaError: too few candidates are in a quota.
+        QuotaError: too few candidates are in a quota, or no S candidates meet all quotas (without `most`).
     """
     gone = np.empty(0, np.int64) if lost is None else lost
-    kept = members[np.isin(members, problem.candidates) & ~np.isin(members, gone)]
-    kept = _making_room(kept, problem.sample_size, quotas)
+    able = members[np.isin(members, problem.candidates) & ~np.isin(members, gone)]
+    kept = _making_room(able, problem.sample_size, quotas)
     rest = generator.permutation(problem.candidates[~np.isin(problem.candidates, kept)])
     limit = len(problem.candidates) if most is None else most
     count = max(min(problem.sample_size - len(kept), limit, len(rest)), 0)
-    if count == 0 and not (swaps and limit and len(rest)):
+    lacking = most is None and any(quota.missing(kept) for quota in quotas)
+    if count == 0 and not lacking and not (swaps and limit and len(rest)):
         return _healed(members, kept, np.empty(0, np.int64), complete=True)
     made = find_objective(objective)(problem)
     search = LocalSearch(made if made.cheap else Remembered(made), problem, problem.candidates)
     search.standing.move_to(kept)
     came, complete = _newcomers(search, rest, count, quotas)
-    healed = _healed(members, kept, came, complete=complete)
+    if most is None and any(quota.missing(search.standing.members) for quota in quotas):
+        kept, needed = _meeting(problem, able, quotas, search.standing.members)
+        search.standing.move_to(np.append(kept, needed))
+        others = problem.candidates[~np.isin(problem.candidates, search.standing.members)]
+        more, complete = _newcomers(search, others, min(problem.sample_size - len(kept) - len(needed), len(others)), ())
+        came = np.append(needed, more)
+    # Who made room may have been the best to come: then it stays.
+    kept = able[np.isin(able, np.append(kept, came))]
+    healed = _healed(members, kept, came[~np.isin(came, able)], complete=complete)
     return _swapped(search, members, healed, limit, quotas) if swaps and complete else healed
 
 
@@ -112,6 +122,43 @@ def _making_room(kept: NDArray[np.int64], size: int, quotas: Sequence[Quota]) ->
         if sum(quota.missing(fewer) for quota in quotas) == missing:
             kept = fewer
     return kept
+
+
+def _meeting(
+    problem: SamplingProblem, kept: NDArray[np.int64], quotas: Sequence[Quota], found: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Who stays and who must come so that S devices meet all quotas, with as few newcomers as possible.
+
+    Quotas that share devices may need those in several of them, which the search by objective does not look for.
+
+    Raises:
+        QuotaError: no S devices meet all quotas; `found` is the set that came nearest.
+    """
+    # A server should not load SciPy's optimisers when it starts: few runs have quotas that share devices.
+    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415
+    from scipy.sparse import csr_array  # noqa: PLC0415
+
+    candidates = np.intersect1d(problem.candidates, np.concatenate([quota.devices for quota in quotas]))
+    stays = np.isin(candidates, kept)
+    within = csr_array(np.array([np.isin(candidates, quota.devices) for quota in quotas], np.float64))
+    limits = [
+        LinearConstraint(within, lb=np.array([quota.least for quota in quotas])),
+        LinearConstraint(np.ones((1, candidates.size)), ub=problem.sample_size),
+    ]
+    chosen = milp(
+        np.where(stays, 0.0, 1.0),
+        integrality=np.ones(candidates.size, np.int64),
+        bounds=Bounds(0, 1),
+        constraints=limits,
+    )
+    if chosen.x is None:
+        place, quota = next((i, one) for i, one in enumerate(quotas) if one.missing(found))
+        raise QuotaError(place, quota, int(np.isin(found, quota.devices).sum()), together=True)
+    needed = candidates[chosen.x > 0.5]
+    staying = kept[np.isin(kept, needed)]
+    room = problem.sample_size - len(needed)
+    others = kept[~np.isin(kept, needed)][:room]
+    return np.append(staying, others), needed[~np.isin(needed, kept)]
 
 
 def _newcomers(

@@ -21,6 +21,7 @@ from solver.step.fast import TOLERANCE, effort_for
 __all__ = ["Fresh", "NextSet", "Replaced", "next_set", "plan_next", "within_groups", "without_lost"]
 
 LOST, SWAPPED, VACANT = "lost", "swapped", "vacant"
+_NOBODY = "no sampled device can train on, and none takes its place"
 # Looking for replacements may take this share of the time that is left.
 _SHARE = 0.5
 
@@ -79,7 +80,7 @@ def next_set(query: PlanQuery, carried: Carried, period: int, gone: NDArray[np.i
     told = refused | dict.fromkeys(gone.tolist(), LOST)
     reasons = {device: told[device] for device in members if device in told}
     if policy.resample.when == "never":
-        return _remaining(query, carried, state, reasons, gone)
+        return _remaining(query, state, reasons, gone)
     able = [device for device in members if device not in reasons]
     reasons |= {one.device: one.reason for one in _overloaded(query, state, able)}
     vacant = state.sampled.size < query.sample_size
@@ -95,19 +96,17 @@ def next_set(query: PlanQuery, carried: Carried, period: int, gone: NDArray[np.i
             why = refused | dict.fromkeys(carried.lost, LOST)
             raise _too_few(query, problem, policy.groups[error.place], error, why) from error
     if not healed.sampled.size:
-        raise _nobody(query, carried, reasons)
+        raise _nobody(query, carried, refused | reasons)
     replaced = tuple(_told(one, reasons) for one in healed.replaced)
     new = exchange(query.schedule, state, healed.sampled, lost=gone)
     came = any(one.by is not None for one in replaced)
     return NextSet(new, replaced, problem if came else None, healed.complete if came else None)
 
 
-def _remaining(
-    query: PlanQuery, carried: Carried, state: HorizonState, reasons: dict[int, str], gone: NDArray[np.int64]
-) -> NextSet:
+def _remaining(query: PlanQuery, state: HorizonState, reasons: dict[int, str], gone: NDArray[np.int64]) -> NextSet:
     kept = [device for device in state.sampled.tolist() if device not in reasons]
     if not kept:
-        raise _nobody(query, carried, reasons)
+        raise _infeasible(query, _NOBODY, reasons, state.step + 1)
     told = tuple(Replaced(device, None, reason) for device, reason in reasons.items())
     return NextSet(exchange(query.schedule, state, kept, lost=gone), told) if told else NextSet(state)
 
@@ -131,7 +130,7 @@ def _problem(
     try:
         problem = _among(query, Schedule(now, ahead.changes), query.horizon - state.step, allowed, gradient)
     except TooFewDevicesError as error:
-        raise _nobody(query, carried, reasons) from error
+        raise _nobody(query, carried, refused | reasons) from error
     return replace(problem, sample_size=min(query.sample_size, problem.candidates.size))
 
 
@@ -189,8 +188,12 @@ def _told(one: Replacement, reasons: dict[int, str]) -> Replaced:
 
 
 def _nobody(query: PlanQuery, carried: Carried, reasons: dict[int, str]) -> InfeasibleError:
-    detail = "no sampled device can train on, and none takes its place"
-    return _infeasible(query, detail, reasons, carried.horizon.step + 1)
+    """Nobody can train: the reasons that are known, and those of all others that may be sampled."""
+    first = carried.horizon.step + 1
+    reasons = reasons | dict.fromkeys(carried.lost, LOST)
+    others = np.setdiff1d(np.flatnonzero(_allowed(query)), list(reasons))
+    reasons |= {one.device: one.reason for one in obstacles(query.schedule, query.horizon, others, first=first)}
+    return _infeasible(query, _NOBODY, reasons, first)
 
 
 def _too_few(
@@ -200,6 +203,8 @@ def _too_few(
     found = {one.device: one.reason for one in obstacles(problem.schedule, problem.horizon, unable)}
     reasons = {device: refused.get(device, found.get(device, "is not in `eligible`")) for device in unable.tolist()}
     detail = f"{group.quota.least} devices of the group {group.name} are to train, {error.able} can"
+    if error.together:
+        detail += f", if the other groups have their share of sample_size, {query.sample_size}"
     return _infeasible(query, detail, reasons, query.horizon - problem.horizon + 1)
 
 

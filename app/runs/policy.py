@@ -114,8 +114,11 @@ def _group(one: GroupIn, place: int, fleet: FleetIn | None, query: PlanQuery) ->
         devices = _members(fleet.devices, one.name)
     else:
         raise InvalidRequestError.at(f"{pointer}/name", "is no group of a fleet: name its `devices` or `device_ids`")
-    least = math.ceil(one.min_share * query.sample_size - _ROUNDING)
-    return Group(one.name, Quota(np.unique(devices), least))
+    least, members = math.ceil(one.min_share * query.sample_size - _ROUNDING), np.unique(devices)
+    if least > members.size:
+        told = f"asks for {least} devices of sample_size, the group has {members.size}"
+        raise InvalidRequestError.at(f"{pointer}/min_share", told)
+    return Group(one.name, Quota(members, least))
 
 
 def _numbered(ids: DeviceIds | None, names: list[str], pointer: str) -> NDArray[np.int64]:

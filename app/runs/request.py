@@ -140,12 +140,7 @@ class DeliveredIn(RequestModel):
         Raises:
             InvalidRequestError: a pair was to send nothing, or less, or is named twice.
         """
-        arrived = column(self.datapoints, "/delivered/datapoints")
-        source, target = (_numbers(self, name, "/delivered", n_devices, ids) for name in ("source", "target"))
-        for name, ends in (("source", source), ("target", target)):
-            if ends.size != arrived.size:
-                rule = f"must have {arrived.size} entries, has {ends.size}"
-                raise InvalidRequestError.at(f"/delivered/{name}", rule)
+        source, target, arrived = self.pairs(n_devices, ids)
         places = moved.places_of(source, target)
         _refuse(places < 0, "/delivered/source", "sent nothing to its target in the last period")
         _refuse(_named_again(places), "/delivered/source", "names a pair twice")
@@ -154,6 +149,22 @@ class DeliveredIn(RequestModel):
         missing = np.zeros(moved.source.size)
         missing[places] = 1.0 - np.minimum(arrived / planned, 1.0)
         return missing
+
+    def pairs(
+        self, n_devices: int, ids: DeviceIds | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Who sent, who received, and what arrived.
+
+        Raises:
+            InvalidRequestError: it names no device, or the columns differ in length.
+        """
+        arrived = column(self.datapoints, "/delivered/datapoints")
+        source, target = (_numbers(self, name, "/delivered", n_devices, ids) for name in ("source", "target"))
+        for name, ends in (("source", source), ("target", target)):
+            if ends.size != arrived.size:
+                rule = f"must have {arrived.size} entries, has {ends.size}"
+                raise InvalidRequestError.at(f"/delivered/{name}", rule)
+        return source, target, arrived
 
 
 def _numbers(

@@ -25,10 +25,9 @@ from app.plans.answer import asked_for
 from app.plans.planning import make_plan
 from app.runs.asked import is_archive, read_asked
 from app.runs.carried import Carried
-from app.runs.changes import changed
 from app.runs.conditions import Kept, conditions_of, packed, parameters_of, settled
 from app.runs.healing import next_set, plan_next, within_groups, without_lost
-from app.runs.history import run_fleet, run_query, with_report
+from app.runs.history import after_report, run_fleet, run_query
 from app.runs.policy import Policy
 from app.runs.reports import reported
 from app.runs.request import AggregationRequest
@@ -168,15 +167,15 @@ def _planned(
     if place.before is None:
         raise _not_found()
     k, carried, kept = request.aggregation, Carried.from_json(place.before), place.conditions
-    known = _conditions(service, run, kept)
-    data_before = known.query.schedule.network.devices.data
-    known = replace(known, query=settled(known.query, carried.horizon.step))
-    known = changed(known, request, partial(run_fleet, service, run), service.settings)
-    query, policy = known.query, known.policy
-    noise = query.gradient_noise if carried.noise is None else carried.noise
-    query = with_report(replace(query, transfer=carried.transfer, gradient_noise=noise), request)
+    before = _conditions(service, run, kept)
+    step = carried.horizon.step
+    known = after_report(before, request, step, partial(run_fleet, service, run), service.settings)
     as_before = kept is not None and not (request.schedule or request.changes_network)
-    conditions = None if as_before else packed(replace(known, query=settled(query, carried.horizon.step)))
+    conditions = None if as_before else packed(replace(known, query=settled(known.query, step)))
+    query, policy = replace(known.query, transfer=carried.transfer), known.policy
+    if request.gradient_noise is None and carried.noise is not None:
+        query = replace(query, gradient_noise=carried.noise)
+    data_before = before.query.schedule.network.devices.data
     report = reported(carried.observing(request, run.aggregation_period), request, query, data_before)
     query = without_lost(query, report.carried.lost_devices())
     policy = replace(policy, resample=request.resample or policy.resample)

@@ -48,10 +48,10 @@ def count_attempt(t: Transaction, part_id: str, aggregation: int, worker: str, n
     t.change(sql, part_id, aggregation, worker)
 
 
-def close_attempts(t: Transaction, part_id: str, aggregation: int, why: str) -> None:
-    """Note why the attempt under way ended without a result."""
+def close_attempts(t: Transaction, part_id: str, aggregation: int, why: str) -> int:
+    """Note why the attempt under way ended without a result; returns how many there were."""
     sql = f"UPDATE validation_attempts SET why = ? {_ROUND} AND why IS NULL"  # noqa: S608 - constants
-    t.change(sql, why, part_id, aggregation)
+    return t.change(sql, why, part_id, aggregation)
 
 
 def forget_attempt(t: Transaction, part_id: str, aggregation: int) -> None:

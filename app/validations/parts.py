@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from app.store import Store
 from app.store.database import Transaction
+from app.store.totals import count
 from app.validations.attempts import (
     LOST,
     AttemptLimits,
@@ -39,7 +40,10 @@ class LostError(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """A part in the hands of a worker, from the round `next_round` of `rounds` on; `token` proves the lease."""
+    """A part in the hands of a worker, from the round `next_round` of `rounds` on; `token` proves the lease.
+
+    `request_id` and `traceparent` are those of the request that asked for the validation.
+    """
 
     worker: str
     token: int
@@ -50,6 +54,8 @@ class Claim:
     draw: int
     rounds: int
     next_round: int
+    request_id: str
+    traceparent: str
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ class PartStore:
             state, next_round, _ = _hold(t, claim)
             if state != "running":
                 return False
-            close_attempts(t, claim.part_id, next_round, why)
+            count(t, claim.validation_id, attempts_failed=close_attempts(t, claim.part_id, next_round, why))
             return self._begin(t, claim, limits)
 
     def is_wanted(self, claim: Claim) -> bool:
@@ -206,7 +212,7 @@ class PartStore:
             if why is None:
                 forget_attempt(t, claim.part_id, next_round)
             else:
-                close_attempts(t, claim.part_id, next_round, why)
+                count(t, claim.validation_id, attempts_failed=close_attempts(t, claim.part_id, next_round, why))
             t.change("UPDATE validation_parts SET state = 'waiting', worker = NULL WHERE id = ?", claim.part_id)
             settle(t, claim.validation_id, self._store.now)  # it may be cancelled by now
 
@@ -246,8 +252,11 @@ class PartStore:
         )
         if not taken:
             return None
-        claim = Claim(worker, free.token + 1, free.part_id, free.validation_id, *taken[0])
-        close_attempts(t, claim.part_id, claim.next_round, LOST)
+        sql = "SELECT request_id, traceparent FROM validations WHERE id = ?"
+        (asked_by,) = t.rows(sql, free.validation_id)
+        claim = Claim(worker, free.token + 1, free.part_id, free.validation_id, *taken[0], *asked_by)
+        if lost := close_attempts(t, claim.part_id, claim.next_round, LOST):
+            count(t, claim.validation_id, attempts_lost=lost)
         sql = f"UPDATE validations SET started_at = COALESCE(started_at, {self._store.now}) WHERE id = ?"  # noqa: S608
         t.change(sql, claim.validation_id)
         if t.change("UPDATE validations SET state = 'running' WHERE id = ? AND state = 'queued'", claim.validation_id):
@@ -294,6 +303,7 @@ class PartStore:
             done.seconds,
             json.dumps(done.record.to_json()),
         )
+        count(t, claim.validation_id, rounds=1, round_seconds=done.seconds)
         measured = {"aggregation": done.aggregation, "accuracy": done.record.accuracy, "loss": done.record.loss}
         body = {**_place(claim), **measured, "progress": rounds_done / rounds}
         add_event(t, claim.validation_id, "round", body)

@@ -8,6 +8,8 @@ from typing import Any, Literal
 from app.store.about import About
 from app.store.database import Transaction
 from app.store.outbox import announce
+from app.store.totals import count
+from app.telemetry.context import request_id
 
 __all__ = [
     "OPEN_PARTS",
@@ -90,8 +92,9 @@ class EventRecord:
 
 def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any]) -> None:
     """Append an event; the validation's row is locked by it, so numbers are taken in the order of commits."""
-    sql = "UPDATE validations SET last_event = last_event + 1, updated_at = ? WHERE id = ? RETURNING last_event, owner"
-    for number, owner in t.rows(sql, time.time(), validation_id):
+    sql = "UPDATE validations SET last_event = last_event + 1, updated_at = ? WHERE id = ? "
+    sql += "RETURNING last_event, owner, request_id"
+    for number, owner, asked_by in t.rows(sql, time.time(), validation_id):
         t.change(
             "INSERT INTO validation_events (validation_id, number, kind, body) VALUES (?, ?, ?, ?)",
             validation_id,
@@ -100,7 +103,8 @@ def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any
             json.dumps(body),
         )
         if kind == "state":
-            announce(t, owner, f"validation.{body['state']}", validation_id, body)
+            event = f"validation.{body['state']}"
+            announce(t, owner, event, validation_id, body, request_id=request_id() or asked_by)
 
 
 def settle(t: Transaction, validation_id: str, now: str) -> None:
@@ -123,6 +127,7 @@ def settle(t: Transaction, validation_id: str, now: str) -> None:
     )
     ended = "failed" if failure is not None else "cancelled" if undone else "succeeded"
     t.change(f"UPDATE validations SET state = ?, finished_at = {now} WHERE id = ?", ended, validation_id)  # noqa: S608
+    count(t, validation_id, **{ended: 1})
     body: dict[str, Any] = {"state": ended}
     if failure is not None:
         body["failure"] = json.loads(failure)

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from app.datasets.service import check_data_set
 from app.http.answers import encoded, find_made, moment, new_id, page, same_body
 from app.http.events import MOST_EVENTS, Event, check_followers, stream
 from app.http.gate import JSON, Service, Unwritten
@@ -19,6 +20,7 @@ from app.http.problems import (
 )
 from app.store.about import KeyTakenError, Made
 from app.store.paging import Page
+from app.telemetry.context import request_id
 from app.validations.answer import (
     FailureOut,
     ValidationList,
@@ -61,6 +63,8 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response | Un
             request=canonical,
             work=_work(request, found),
             parts=_parts(service, request, found),
+            request_id=request_id(),
+            traceparent=service.metrics.tracing.parent(),
         ),
         most_open=settings.validation_queue,
         most_open_of_owner=settings.key_validations if settings.needs_key else settings.validation_queue,
@@ -68,6 +72,7 @@ def create(service: Service, owner: str, key: str, body: bytes) -> Response | Un
     )
 
     def write() -> Response:
+        check_data_set(service, request.data_set)
         try:
             accepted = add()
         except KeyTakenError:  # by another process; it is found now

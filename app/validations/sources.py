@@ -16,7 +16,8 @@ from app.http.problems import InfeasibleError, InvalidRequestError
 from app.networks.loading import named_network
 from app.plans.kept import kept_plan
 from app.plans.request import scheduled
-from app.runs.history import NOT_REPLAYED, planned_so_far
+from app.runs.history import planned_so_far
+from app.validations.replay import conditions_of, happened
 from app.validations.request import (
     FleetSource,
     GeneratorSource,
@@ -50,7 +51,10 @@ __all__ = ["Material", "material"]
 
 @dataclass(frozen=True)
 class Material:
-    """What the source says: the network or how to draw one, default sizes, and the plan to carry out."""
+    """What the source says: the network or how to draw one, default sizes, and the plan to carry out.
+
+    `datapoints` is the most that all devices have together, if that is not what the network starts with.
+    """
 
     source: GeneratorSettings | Schedule
     sample_size: int = 5
@@ -59,6 +63,7 @@ class Material:
     plan: GivenPlan | None = None
     ids: DeviceIds | None = None
     stored: tuple[str, int] | None = None
+    datapoints: float | None = None
 
     def network(self) -> GeneratorSettings | GivenNetwork:
         """The network as the simulator reads it."""
@@ -104,7 +109,7 @@ def _resolve(service: Service, owner: str, request: ValidationRequest) -> Materi
         return _of_network(source, stored)
     if isinstance(source, PlanSource):
         return _of_plan(service, owner, source.id)
-    return _of_run(service, owner, source)
+    return _of_run(service, owner, source, request.aggregation_period)
 
 
 def _of_network(source: NetworkSource | FleetSource | StoredSource, given: Translated) -> Material:
@@ -122,18 +127,26 @@ def _of_plan(service: Service, owner: str, plan_id: str) -> Material:
     return Material(query.schedule, query.sample_size, aggregations, period, _script([_loaded(answer)]), query.ids)
 
 
-def _of_run(service: Service, owner: str, source: RunSource) -> Material:
+def _of_run(service: Service, owner: str, source: RunSource, asked_period: int | None) -> Material:
     found = planned_so_far(service, owner, source.id)
     if found is None:
         raise InvalidRequestError.at("/source/id", "you have no run of this id")
-    query, periods = found
-    answers = [_loaded(period) for period in periods]
-    for answer in answers:
-        if answer["sampled"] != answers[0]["sampled"]:
-            what = f"devices of this run were replaced at aggregation {answer['aggregation']}"
-            raise InvalidRequestError.at("/source/id", f"{what}; {NOT_REPLAYED}")
-    plan = _script(answers)
-    return Material(query.schedule, query.sample_size, len(answers), query.aggregation_period, plan, query.ids)
+    answers = [_loaded(period.answer) for period in found]
+    last, periods = found[-1].query, happened(found, [answer["sampled"] for answer in answers])
+    if periods and asked_period not in (None, last.aggregation_period):
+        rule = (
+            f"must be the run's own, {last.aggregation_period}: its devices or their data changed from period to period"
+        )
+        raise InvalidRequestError.at("/aggregation_period", rule)
+    return Material(
+        conditions_of(found),
+        last.sample_size,
+        len(answers),
+        last.aggregation_period,
+        replace(_script(answers), periods=periods),
+        last.ids,
+        datapoints=max(period.query.schedule.network.total_data for period in found),
+    )
 
 
 def _loaded(answer: bytes) -> dict[str, Any]:
@@ -174,15 +187,17 @@ def _given(schedule: Schedule) -> GivenNetwork:
     devices = schedule.network.devices
     # Workers draw data from the counts, so they get the estimate of noisy ones.
     counts = class_counts(devices)
-    n, links = len(devices), len(schedule.network.links)
-    charge(training_network(n, links), f"a network of {n} devices and {links} links for the workers")
+    n, changes = len(devices), schedule.whole_changes()
+    links = sum(0 if one is None else len(one) for one in (schedule.network.links, *(one.links for one in changes)))
+    told = f"a network of {n} devices that changes {len(changes)} times, with {links} links in all, for the workers"
+    charge(training_network(n * (1 + len(changes)), links), told)
     return GivenNetwork(
         devices=DeviceColumns(
             **{name: tuple(getattr(devices, name).tolist()) for name in DEVICE_COLUMNS},
             label_counts=None if counts is None else tuple(map(tuple, counts.tolist())),
         ),
         links=_links(schedule.network.links),
-        changes=tuple(_change(change) for change in schedule.whole_changes()),
+        changes=tuple(_change(change) for change in changes),
     )
 
 
@@ -207,7 +222,7 @@ def _keep_limits(service: Service, found: Material) -> None:
         datapoints = devices * (found.source.mean_datapoints or 0.0)
     else:
         network = found.source.network
-        devices, datapoints = len(network), network.total_data
+        devices, datapoints = len(network), found.datapoints or network.total_data
     if devices > settings.validation_devices:
         raise InvalidRequestError.at("/source", f"may have at most {settings.validation_devices} devices")
     if datapoints > settings.validation_datapoints:

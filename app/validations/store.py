@@ -5,11 +5,12 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.store import Store
 from app.store.about import About, joined, made_by, read_about, tell
 from app.store.paging import Page, owned_page
+from app.store.totals import Totals, read_totals
 from app.store.usage import ROW_BYTES, charge
 from app.validations.packing import pack_work, unpack_work
 from app.validations.records import (
@@ -23,7 +24,7 @@ from app.validations.records import (
 )
 from fedl_sim.contract import Outline, Work
 
-__all__ = ["Accepted", "NewPart", "NewValidation", "Standing", "ValidationStore"]
+__all__ = ["Accepted", "Counts", "NewPart", "NewValidation", "Standing", "ValidationStore", "Waiting"]
 
 _COLUMNS = (
     "x.id, x.owner, x.created_at, x.state, x.cancelled, x.rounds, x.rounds_done, x.last_event, x.started_at, "
@@ -46,7 +47,10 @@ class NewPart:
 
 @dataclass(frozen=True)
 class NewValidation:
-    """A validation to be accepted: `request` as it was asked for, `work` as it is trained."""
+    """A validation to be accepted: `request` as it was asked for, `work` as it is trained.
+
+    `request_id` and `traceparent` tell workers which HTTP request it was, for logs and traces.
+    """
 
     id: str
     owner: str
@@ -54,6 +58,8 @@ class NewValidation:
     request: bytes
     work: Work
     parts: tuple[NewPart, ...]
+    request_id: str = ""
+    traceparent: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,23 @@ class Standing:
     outline: Outline
     parts: list[PartRecord]
     rounds: list[RoundRecord]
+
+
+class Waiting(NamedTuple):
+    """How many wait, and since how many seconds the first of them."""
+
+    depth: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Validations by state, totals that only grow, and what waits for workers and for receivers of webhooks."""
+
+    validations: dict[str, int]
+    totals: Totals
+    parts: Waiting
+    deliveries: Waiting
 
 
 class ValidationStore:
@@ -134,7 +157,8 @@ class ValidationStore:
                 return Accepted("", "", new=False, full="queue")
             t.change(
                 "INSERT INTO validations (id, owner, created_at, state, cancelled, rounds, rounds_done, last_event, "
-                "updated_at, request, work) VALUES (?, ?, ?, 'queued', 0, ?, 0, 0, ?, ?, ?)",
+                "updated_at, request, work, request_id, traceparent) "
+                "VALUES (?, ?, ?, 'queued', 0, ?, 0, 0, ?, ?, ?, ?, ?)",
                 new.id,
                 new.owner,
                 created_at,
@@ -142,6 +166,8 @@ class ValidationStore:
                 created_at,
                 request,
                 work,
+                new.request_id,
+                new.traceparent,
             )
             more = tell(t, "validation", new.id, new.owner, new.about)
             for number, part in enumerate(new.parts):
@@ -230,12 +256,16 @@ class ValidationStore:
             )
         return [EventRecord(*row) for row in rows]
 
-    def counts(self) -> tuple[dict[str, int], dict[str, int]]:
-        """How many validations, and how many parts, are in each state."""
+    def counts(self) -> Counts:
+        """The numbers of a scrape, all at one moment."""
+        waiting = f"SELECT COUNT(*), COALESCE({self._store.now} - MIN(created_at), 0) FROM"
         with self._store.read() as t:
-            whole: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validations GROUP BY state"))
-            parts: dict[str, int] = dict(t.rows("SELECT state, COUNT(*) FROM validation_parts GROUP BY state"))
-        return whole, parts
+            return Counts(
+                dict(t.rows("SELECT state, COUNT(*) FROM validations GROUP BY state")),
+                read_totals(t),
+                parts=Waiting(*t.rows(f"{waiting} validation_parts WHERE state = 'waiting'")[0]),
+                deliveries=Waiting(*t.rows(f"{waiting} webhook_deliveries WHERE delivered_at IS NULL")[0]),
+            )
 
 
 def _size(new: NewValidation, body: int) -> int:

@@ -4,6 +4,7 @@ Frozen dataclasses of the standard library alone. Each has `to_json` and `from_j
 `ContractError` that names field and reason. The service imports this package and nothing else of `fedl_sim`.
 """
 
+from fedl_sim.contract.data_files import DATA_FILES, data_sets_in
 from fedl_sim.contract.errors import ContractError
 from fedl_sim.contract.messages import (
     Advance,
@@ -20,13 +21,14 @@ from fedl_sim.contract.messages import (
 )
 from fedl_sim.contract.names import BUDGETS, DATA_SETS, GIVEN_PLAN, MODELS, TOPOLOGIES, TRANSFERS
 from fedl_sim.contract.network import DeviceColumns, GeneratorSettings, GivenNetwork, LinkColumns, NetworkChange
-from fedl_sim.contract.plan import GivenPlan, GivenStep
+from fedl_sim.contract.plan import Delivered, GivenPeriod, GivenPlan, GivenStep, OwnData
 from fedl_sim.contract.reading import decode
 from fedl_sim.contract.trained_round import AggregationRecord, Facts
 from fedl_sim.contract.work import Outline, Part, Work
 
 __all__ = [
     "BUDGETS",
+    "DATA_FILES",
     "DATA_SETS",
     "GIVEN_PLAN",
     "MODELS",
@@ -36,11 +38,13 @@ __all__ = [
     "Advanced",
     "AggregationRecord",
     "ContractError",
+    "Delivered",
     "DeviceColumns",
     "Facts",
     "Failure",
     "GeneratorSettings",
     "GivenNetwork",
+    "GivenPeriod",
     "GivenPlan",
     "GivenStep",
     "LinkColumns",
@@ -50,10 +54,12 @@ __all__ = [
     "Open",
     "Opened",
     "Outline",
+    "OwnData",
     "Part",
     "Reply",
     "Request",
     "Work",
+    "data_sets_in",
     "decode",
     "read_reply",
     "read_request",

@@ -15,6 +15,7 @@ import numpy as np
 from fedl_sim.errors import CheckpointError
 from fedl_sim.loop.loop import SchemeLoop, Totals
 from fedl_sim.loop.records import AggregationRecord
+from fedl_sim.loop.server import Observation
 
 __all__ = ["pack", "restore"]
 
@@ -24,7 +25,8 @@ def pack(loop: SchemeLoop) -> bytes:
     facts = {
         "totals": dataclasses.asdict(loop.totals),
         "records": [dataclasses.asdict(record) for record in loop.records],
-        "processed": [loop.processed[i] for i in loop.sampled.tolist()],
+        "processed": list(loop.processed.values()),
+        "seen": dataclasses.asdict(loop.seen),
         "planner": loop.planner.to_lists(),
     }
     arrays: dict[str, Any] = {
@@ -50,11 +52,16 @@ def restore(loop: SchemeLoop, packed: bytes) -> None:
         facts = json.loads(arrays["facts"].tobytes())
     except (ValueError, KeyError, OSError) as error:
         raise CheckpointError(f"the checkpoint cannot be read: {error}") from error
+    done = len(facts["records"]) - 1
+    if done > 0:
+        loop.go_to(done)
     if not np.array_equal(arrays["sampled"], loop.sampled) or arrays["parameters"].shape != loop.parameters.shape:
         raise CheckpointError("the checkpoint belongs to another run")
     loop.parameters = arrays["parameters"]
     loop.totals = Totals(**facts["totals"])
     loop.records = [AggregationRecord(**record) for record in facts["records"]]
-    loop.processed = dict(zip(loop.sampled.tolist(), facts["processed"], strict=True))
+    # Checkpoints of earlier releases do not have it; their devices are all there to measure again.
+    loop.seen = Observation(**facts["seen"]) if "seen" in facts else loop.seen
+    loop.processed = dict(zip(loop.processed, facts["processed"], strict=True))
     loop.planner.restore(facts["planner"])
     loop.holdings.restore(arrays)

@@ -59,7 +59,7 @@ def first_model(
             [(t, realisation.partition.of(device)) for t in range(1, training.aggregation_period + 1)],
             training,
             seed=seed,
-            scheme="first round",
+            purpose="first round",
         )
         for device in _first_devices(problem, seed)
     ]

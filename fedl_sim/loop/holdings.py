@@ -9,7 +9,8 @@ overlapping. Let U_ki be the share of k's data that is not yet covered at i. The
 Λ(0), from a broadcast sample; here Λ(0) is exact.
 
 If a plan sends once, its orders are carried out (`solver.orders`): each sender shuffles its data once, and sends each
-receiver the next `count` datapoints of that order, so that it never repeats itself.
+receiver the next `count` datapoints of that order, so that it never repeats itself. With `lacking`, it sends those of
+the labels first of which the receiver holds fewest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedl_sim.data.images import Images
+from fedl_sim.errors import InvalidSettingError
+from fedl_sim.loop.label_order import scarce_first
 from fedl_sim.network.partition import Partition
 from fedl_sim.network.similarity import nearest_same_label
 from fedl_sim.randomness import stream
@@ -30,13 +33,15 @@ __all__ = ["Arrivals", "Holdings", "Transfer"]
 class Transfer:
     """Φ_ki(t) for one link: `source` sends this fraction of its data to `target`.
 
-    With an order, `count` is how many whole datapoints it completes; without one, the fraction is rounded at random.
+    With an order, `count` is how many whole datapoints it completes; without one, the fraction is rounded at random. Of
+    what is sent, `share` arrives.
     """
 
     source: int
     target: int
     fraction: float
     count: int | None = None
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.fraction <= 1 + 1e-9:
@@ -70,19 +75,34 @@ class Holdings:
     """
 
     def __init__(
-        self, images: Images, partition: Partition, sampled: Sequence[int], radius: float, *, send_once: bool = False
+        self,
+        images: Images,
+        partition: Partition,
+        sampled: Sequence[int],
+        radius: float,
+        *,
+        send_once: bool = False,
+        lacking: bool = False,
     ) -> None:
+        if lacking and not send_once:
+            raise InvalidSettingError("only who sends once can send the labels first that a receiver lacks")
         self._images = images
-        self._partition = partition
+        self._partition, self._first_sizes = partition, partition.sizes
         self._radius = radius
         self._held = {int(i): partition.of(i) for i in sampled}
         self._covered: dict[tuple[int, int], NDArray[np.bool_]] = {}
         self._send_once = send_once
         self._sent: dict[tuple[int, int], int] = {}
+        self._lacking = lacking
+        self._orders: dict[tuple[int, int], NDArray[np.int64]] = {}
 
     def data(self, device: int) -> NDArray[np.int64]:
         """Return D_i(t) as rows of the training split."""
         return self._held[device]
+
+    def received(self, device: int) -> int:
+        """How many datapoints it has received and kept; none if it cannot receive."""
+        return len(self._held[device]) - len(self._partition.of(device)) if device in self._held else 0
 
     @property
     def devices(self) -> list[int]:
@@ -108,21 +128,30 @@ class Holdings:
         for pair in [pair for pair in self._covered if pair[1] == device]:
             del self._covered[pair]
             self._sent.pop(pair, None)
+            self._orders.pop(pair, None)
 
     def renew(self, partition: Partition) -> None:
-        """Let devices replace data of their own, datapoint by datapoint; what they received stays.
+        """Let devices replace data of their own, get more, or lose their last; what they received stays.
 
         A receiver compares a sender's new datapoint with its own data, as at the start. A sender that sends once does
         not return to the places in its order that it has passed.
         """
+        if partition is self._partition:
+            return
         before, self._partition = self._partition, partition
-        changed = before.indices != partition.indices
-        for device, held in self._held.items() if changed.any() else ():
+        for device, held in self._held.items():
             self._held[device] = np.concatenate([partition.of(device), held[before.sizes[device] :]])
-        for (source, target), covered in self._covered.items() if changed.any() else ():
-            new = changed[partition.starts[source] : partition.starts[source + 1]]
-            rows = partition.of(source)[new]
-            covered[new] = nearest_same_label(self._images, rows, partition.of(target)) <= self._radius
+        for (source, target), covered in self._covered.items():
+            old, now = before.of(source), partition.of(source)
+            same = np.zeros(len(now), np.bool_)
+            both = min(len(old), len(now))
+            same[:both] = old[:both] == now[:both]
+            kept = np.zeros(len(now), np.bool_)
+            kept[same] = covered[: len(now)][same[: len(covered)]]
+            if not same.all():
+                first = partition.of(target)
+                kept[~same] = nearest_same_label(self._images, now[~same], first) <= self._radius
+            self._covered[source, target] = kept
 
     def to_arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return what has changed since the start as plain arrays: the data received, and what each link covers."""
@@ -140,7 +169,8 @@ class Holdings:
         }
 
     def restore(self, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-        """Return to the state that `to_arrays` wrote."""
+        """Return to the state that `to_arrays` wrote, with the partition of then."""
+        self._held = {}
         ends = np.cumsum(arrays["received_counts"]).tolist()
         for device, count, end in zip(
             arrays["devices"].tolist(), arrays["received_counts"].tolist(), ends, strict=True
@@ -165,14 +195,14 @@ class Holdings:
         costs: Sequence[float],
         *,
         seed: int,
-        scheme: str,
+        purpose: str = "run",
         step: int,
         loss: float = 0.0,
     ) -> Arrivals:
         """Carry out one step's transfers. Each draws from its own stream, so their order does not matter.
 
-        With a `loss`, a datapoint does not arrive with this chance. A transfer then breaks off: its last datapoints are
-        lost, and a sender that sends once sends them again in its next transfer.
+        With a `loss`, a datapoint does not arrive with this chance. A transfer of which not all arrives breaks off: its
+        last datapoints are lost, and a sender that sends once sends them again in its next transfer.
         """
         sent = 0
         cost = 0.0
@@ -181,19 +211,20 @@ class Holdings:
         new: dict[int, list[NDArray[np.int64]]] = {}
         for transfer, unit_cost in zip(transfers, costs, strict=True):
             rows = self._partition.of(transfer.source)
-            generator = stream(seed, "offload", scheme, transfer.source, transfer.target, step)
+            generator = stream(seed, "offload", purpose, transfer.source, transfer.target, step)
             count = (
                 _round_at_random(transfer.fraction * len(rows), generator) if transfer.count is None else transfer.count
             )
             if self._send_once:
-                drawn = self._next(transfer, count, len(rows), stream(seed, "order", scheme, transfer.source))
+                drawn = self._next(transfer, count, len(rows), stream(seed, "order", purpose, transfer.source))
             else:
                 drawn = generator.choice(len(rows), min(count, len(rows)), replace=False)
             tried = len(drawn)
+            arriving = round(transfer.share * tried)
             if loss > 0:
-                drawn = self._broken_off(
-                    transfer, drawn, loss, stream(seed, "loss", transfer.source, transfer.target, step)
-                )
+                luck = stream(seed, "loss", transfer.source, transfer.target, step)
+                arriving = int(luck.binomial(arriving, 1.0 - loss))
+            drawn = self._broken_off(transfer, drawn, arriving)
             covered = self.covered(transfer.source, transfer.target)
             kept = drawn[~covered[drawn]]
             covered[kept] = True
@@ -211,16 +242,23 @@ class Holdings:
         pair = (transfer.source, transfer.target)
         first = self._sent.get(pair, 0)
         self._sent[pair] = min(first + count, held)
-        return generator.permutation(held)[first : self._sent[pair]]
+        # What a sender got later follows after what it had at the start.
+        begun = int(self._first_sizes[transfer.source])
+        order = generator.permutation(begun)
+        order = np.concatenate([order[order < held], np.arange(begun, held)])
+        if self._lacking:
+            order = self._orders.setdefault(pair, order)
+            images = self._images
+            labels = images.labels[self._partition.of(transfer.source)[order[first:]]]
+            tally = np.bincount(images.labels[self._held[transfer.target]], minlength=images.classes)
+            order[first:] = order[first:][scarce_first(labels, tally, count)]
+        return order[first : self._sent[pair]]
 
-    def _broken_off(
-        self, transfer: Transfer, drawn: NDArray[np.int64], loss: float, generator: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def _broken_off(self, transfer: Transfer, drawn: NDArray[np.int64], arriving: int) -> NDArray[np.int64]:
         """The datapoints that arrive; the sender knows which did not."""
-        arrived = int(generator.binomial(len(drawn), 1.0 - loss))
         if self._send_once:
-            self._sent[transfer.source, transfer.target] -= len(drawn) - arrived
-        return drawn[:arrived]
+            self._sent[transfer.source, transfer.target] -= len(drawn) - arriving
+        return drawn[:arriving]
 
 
 def _round_at_random(amount: float, generator: np.random.Generator) -> int:

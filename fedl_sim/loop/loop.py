@@ -45,6 +45,7 @@ class RunSettings:
         threads: number of devices that train at the same time; the result does not depend on it.
         closed_loop: plan with the gradient measured at each aggregation (Sec. III-C); otherwise only with the first.
         transfer: what senders send over a link that they have used before, see `solver.horizon.transfer`.
+        send: which datapoints: `any`, or `lacking`: first of the labels of which the receiver holds fewest.
     """
 
     sample_size: int = 5
@@ -53,11 +54,14 @@ class RunSettings:
     threads: int = 1
     closed_loop: bool = True
     transfer: str = DEFAULT_TRANSFER
+    send: str = "any"
 
     def __post_init__(self) -> None:
         transfer_named(self.transfer)
         if min(self.sample_size, self.aggregations, self.threads) < 1:
             raise InvalidSettingError("sample_size, aggregations and threads must be at least 1")
+        if self.send not in {"any", "lacking"}:
+            raise InvalidSettingError(f"send must be any or lacking, not {self.send!r}")
 
     @property
     def horizon(self) -> int:
@@ -103,8 +107,10 @@ def sample_devices(
 class SchemeLoop:
     """A scheme on a realisation; each call of `advance` does one aggregation.
 
-    All randomness is a function of (seed, scheme, draw, device, step), and w(0) of the seed alone. So another process
-    can continue from what `fedl_sim.loop.checkpoint` writes between two aggregations.
+    All randomness is a function of (seed, device, step) and of what it is for, of no scheme's name: schemes that are
+    compared have the same w(0), and a device that holds the same data in two runs trains on the same batches. Only who
+    is drawn depends on the sampler and the draw. So another process can continue from what `fedl_sim.loop.checkpoint`
+    writes between two aggregations.
 
     Attributes:
         sampled: the devices that train.
@@ -113,6 +119,7 @@ class SchemeLoop:
         parameters: the global model.
         totals: counts since the start.
         records: one for each aggregation done, k = 0 first.
+        seen: what was measured last.
         processed: datapoints trained on, by device.
     """
 
@@ -137,10 +144,10 @@ class SchemeLoop:
         self._settings = settings
         self._seed = seed
         self._draw = draw
-        self._name = f"{scheme.name}#{draw}"
+        self._each = settings.training.datapoints_in_step(realisation.partition.sizes)
         self.sampled = sampled
         self.planner: PeriodPlanner = planner or Planner(
-            realisation.conditions, sampled, scheme.offloading, settings, seed=seed, scheme=self._name
+            realisation.conditions, sampled, scheme.offloading, settings, seed=seed
         )
         self.holdings = Holdings(
             data.train,
@@ -148,10 +155,12 @@ class SchemeLoop:
             sampled.tolist(),
             realisation.radius,
             send_once=self.planner.transfer == "send_once",
+            lacking=settings.send == "lacking",
         )
         self.parameters = engine.initial_parameters(stream(seed, "parameters"))
         self.totals = Totals()
         self.records: list[AggregationRecord] = []
+        self.seen = Observation(0.0, 0.0, 0.0)
         self.processed = dict.fromkeys(sampled.tolist(), 0)
 
     @property
@@ -162,35 +171,40 @@ class SchemeLoop:
     def advance(self) -> AggregationRecord:
         """Do the next aggregation: move, train and aggregate (not for k = 0), then observe and evaluate."""
         k = len(self.records)
-        if k > 0:
-            by_device, self.totals = _move(
-                self.planner,
-                self.holdings,
-                self._realisation,
-                self.sampled,
-                self.totals,
-                seed=self._seed,
-                scheme=self._name,
-            )
-            updates = _train(
-                self._engine, self.parameters, by_device, self._settings, seed=self._seed, scheme=self._name
-            )
-            self.parameters = aggregate(updates)
-            for update in updates:
-                self.processed[update.device] += update.datapoints
-        held = [self.holdings.data(i) for i in self.sampled.tolist()]
-        seen = observe(self._engine, self.parameters, held, self._settings.threads)
-        self.planner.observe(seen)
-        self.records.append(recorded(k, self._engine.evaluate(self.parameters), seen, self.totals))
+        there = self.sampled if k == 0 else self._play(k)
+        if len(there):
+            held = [self.holdings.data(i) for i in there.tolist()]
+            self.seen = observe(self._engine, self.parameters, held, self._settings.threads)
+        # If nobody is there to measure, the last measurement stands.
+        self.planner.observe(self.seen)
+        self.records.append(recorded(k, self._engine.evaluate(self.parameters), self.seen, self.totals))
         return self.records[-1]
+
+    def _play(self, k: int) -> NDArray[np.int64]:
+        """Play period k and aggregate; return those of the sampled devices that are there at its end."""
+        self.go_to(k)
+        there = self._staying(k)
+        by_device, self.totals = _move(
+            self.planner, self.holdings, self._realisation, there, self.totals, seed=self._seed, each=self._each
+        )
+        updates = _train(self._engine, self.parameters, by_device, self._settings, seed=self._seed, each=self._each)
+        if updates:
+            self.parameters = aggregate(updates)
+        for update in updates:
+            self.processed[update.device] += update.processed
+        return there
+
+    def go_to(self, k: int) -> None:
+        """Begin period k; here all periods have the same devices."""
+
+    def _staying(self, k: int) -> NDArray[np.int64]:  # noqa: ARG002 - here all of them do in every period
+        """Those whose updates of period k arrive."""
+        return self.sampled
 
     def result(self) -> SchemeRun:
         """Return the records of the run so far."""
         first = self._realisation.partition.sizes
-        held = {i: len(self.holdings.data(i)) for i in self.sampled.tolist()}
-        devices = tuple(
-            DeviceRecord(i, int(first[i]), held[i] - int(first[i]), self.processed[i]) for i in self.sampled.tolist()
-        )
+        devices = tuple(DeviceRecord(i, int(first[i]), self.holdings.received(i), n) for i, n in self.processed.items())
         return SchemeRun(
             scheme=self._scheme.name,
             seed=self._seed,
@@ -242,28 +256,26 @@ def _move(
     planner: PeriodPlanner,
     holdings: Holdings,
     realisation: Realisation,
-    sampled: NDArray[np.int64],
+    training: NDArray[np.int64],
     totals: Totals,
     *,
     seed: int,
-    scheme: str,
+    each: int | None,
 ) -> tuple[dict[int, list[tuple[int, Indices]]], Totals]:
     """Carry out a period's plan; return each device's data by step, and the new totals."""
-    by_device: dict[int, list[tuple[int, Indices]]] = {i: [] for i in sampled.tolist()}
+    by_device: dict[int, list[tuple[int, Indices]]] = {i: [] for i in training.tolist()}
     for step in planner.next_period():
         cost_of = realisation.conditions.at(step.step).devices.processing_cost
-        arrived = holdings.move(step.transfers, step.costs, seed=seed, scheme=scheme, step=step.step)
-        trained = {i: holdings.data(i) for i in by_device}
-        for i, indices in trained.items():
-            by_device[i].append((step.step, indices))
+        arrived = holdings.move(step.transfers, step.costs, seed=seed, step=step.step)
+        for i, steps in by_device.items():
+            steps.append((step.step, holdings.data(i)))
+        trained = {i: len(steps[-1][1]) if each is None else each for i, steps in by_device.items()}
         totals = Totals(
-            processed=totals.processed + sum(len(indices) for indices in trained.values()),
+            processed=totals.processed + sum(trained.values()),
             moved=totals.moved + arrived.sent,
             useful=totals.useful + arrived.useful,
             predicted=totals.predicted + step.predicted_useful,
-            cost=totals.cost
-            + arrived.transmit_cost
-            + float(sum(cost_of[i] * len(indices) for i, indices in trained.items())),
+            cost=totals.cost + arrived.transmit_cost + float(sum(cost_of[i] * count for i, count in trained.items())),
         )
     return by_device, totals
 
@@ -275,11 +287,11 @@ def _train(
     settings: RunSettings,
     *,
     seed: int,
-    scheme: str,
+    each: int | None,
 ) -> Sequence[LocalUpdate]:
-    """Train every sampled device through the period."""
+    """Train these devices through the period."""
     jobs = [
-        local_steps(engine, parameters, device, steps, settings.training, seed=seed, scheme=scheme)
+        local_steps(engine, parameters, device, steps, settings.training, seed=seed, each=each)
         for device, steps in by_device.items()
     ]
     return last_of_each(jobs, settings.threads)

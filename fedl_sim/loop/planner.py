@@ -58,12 +58,18 @@ class PeriodPlanner(Protocol):
         """Return to the state that `to_lists` wrote."""
 
 
-def carried_out(orders: Orders, data: FloatArray, steps: Iterable[int]) -> list[PlannedStep]:
-    """These steps as orders say: whole datapoints, also of links that the plan does not use in that step."""
+def carried_out(
+    orders: Orders, data: FloatArray, steps: Iterable[int], share: FloatArray | None = None
+) -> list[PlannedStep]:
+    """These steps as orders say: whole datapoints, also of links that the plan does not use in that step.
+
+    Of each send, `share` arrives (default: all).
+    """
     by_step: dict[int, list[tuple[Transfer, float, float]]] = {step: [] for step in steps}
-    columns = (orders.step, orders.source, orders.target, orders.count, orders.cost, orders.useful)
-    for step, source, target, count, cost, useful in zip(*(column.tolist() for column in columns), strict=True):
-        by_step[step].append((Transfer(source, target, count / float(data[source]), count), cost, useful))
+    arrives = np.ones(len(orders)) if share is None else share
+    columns = (orders.step, orders.source, orders.target, orders.count, arrives, orders.cost, orders.useful * arrives)
+    for step, source, target, count, part, cost, useful in zip(*(one.tolist() for one in columns), strict=True):
+        by_step[step].append((Transfer(source, target, count / float(data[source]), count, part), cost, useful))
     return [
         PlannedStep(step, tuple(r[0] for r in rows), tuple(r[1] for r in rows), sum(r[2] for r in rows))
         for step, rows in by_step.items()
@@ -87,14 +93,14 @@ class Planner:
         settings: "RunSettings",
         *,
         seed: int,
-        scheme: str,
+        purpose: str = "run",
     ) -> None:
         self._schedule = Schedule.of(network)
         self._method = method
         self._horizon = settings.horizon
         self._period = settings.training.aggregation_period
         self._seed = seed
-        self._scheme = scheme
+        self._purpose = purpose
         self._state: HorizonState = start(self._schedule, sampled)
         self._closed_loop = settings.closed_loop
         self._gradient: GradientModel | None = None
@@ -142,7 +148,7 @@ class Planner:
             horizon=self._horizon,
             method=self._method,
             transfer=self.transfer,
-            generator=stream(self._seed, "plan", self._scheme, first),
+            generator=stream(self._seed, "plan", self._purpose, first),
         )
         if period.obstacles:
             reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])

@@ -2,35 +2,26 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
 
 from fedl_sim.cache import cached_data_set, cached_engine, cached_realisation
 from fedl_sim.contract import (
     GIVEN_PLAN,
-    ContractError,
     GivenNetwork,
-    GivenPlan,
-    GivenStep,
     LinkColumns,
     Part,
 )
 from fedl_sim.data.datasets import DataSet
 from fedl_sim.engines.factory import default_model
 from fedl_sim.loop.devices import TrainingSettings
-from fedl_sim.loop.holdings import Transfer
 from fedl_sim.loop.loop import RunSettings, SchemeLoop
-from fedl_sim.loop.planner import PlannedStep, carried_out
+from fedl_sim.loop.replay import ReplayLoop
 from fedl_sim.loop.script import ScriptedPlanner
 from fedl_sim.network.given import realise_given
 from fedl_sim.network.realisation import Realisation, RealisationSettings
+from fedl_sim.trainer.given_plan import replayed_periods, scripted_steps
 from sampler.schemes import Scheme, find_scheme
-from solver.arrays import FloatArray, IntArray
-from solver.horizon.state import start
 from solver.network import Devices, Links, Network
-from solver.network.schedule import Change, Schedule
-from solver.orders import make_orders
+from solver.network.schedule import Change
 
 __all__ = ["open_part"]
 
@@ -51,53 +42,15 @@ def open_part(part: Part, *, threads: int = 1) -> SchemeLoop:
     if part.scheme != GIVEN_PLAN or work.plan is None:
         scheme = find_scheme(part.scheme)
         return SchemeLoop(scheme, realisation, data, engine, settings, seed=part.seed, draw=part.draw)
-    return SchemeLoop(
-        Scheme(GIVEN_PLAN, "given", "fast"),
-        realisation,
-        data,
-        engine,
-        settings,
-        seed=part.seed,
-        draw=part.draw,
-        sampled=np.array(work.plan.sampled, np.int64),
-        planner=_planner(work.plan, realisation.conditions, work.aggregation_period),
+    scheme = Scheme(GIVEN_PLAN, "given", "fast")
+    periods = replayed_periods(work.plan, realisation.partition, data.train, seed=part.seed)
+    planner = ScriptedPlanner(
+        scripted_steps(work.plan, realisation.conditions, periods, work.aggregation_period),
+        work.aggregation_period,
+        relative_gap=work.plan.relative_gap,
+        transfer=work.plan.transfer,
     )
-
-
-def _planner(plan: GivenPlan, schedule: Schedule, period: int) -> ScriptedPlanner:
-    steps = [_planned(step, schedule, f"plan.steps[{i}]") for i, step in enumerate(plan.steps)]
-    if plan.transfer == "send_once":
-        given = [_Columns.of(step) for step in plan.steps]
-        orders = make_orders(schedule, start(schedule, plan.sampled), given)
-        steps = carried_out(orders, schedule.network.devices.data, [step.step for step in steps])
-    return ScriptedPlanner(steps, period, relative_gap=plan.relative_gap, transfer=plan.transfer)
-
-
-class _Columns(NamedTuple):
-    """The transfers of a step, for its orders."""
-
-    step: int
-    source: IntArray
-    target: IntArray
-    fraction: FloatArray
-
-    @classmethod
-    def of(cls, step: GivenStep) -> "_Columns":
-        source, target = np.array(step.source, np.int64), np.array(step.target, np.int64)
-        return cls(step.step, source, target, np.array(step.fraction, np.float64))
-
-
-def _planned(step: GivenStep, schedule: Schedule, place: str) -> PlannedStep:
-    links = schedule.at(step.step).links
-    ends = zip(links.source.tolist(), links.target.tolist(), strict=True)
-    cost = dict(zip(ends, links.transmit_cost.tolist(), strict=True))
-    rows = zip(step.source, step.target, step.fraction, strict=True)
-    transfers = tuple(Transfer(source, target, fraction) for source, target, fraction in rows)
-    for one in transfers:
-        if (one.source, one.target) not in cost:
-            raise ContractError(place, f"sends from {one.source} to {one.target}, where there is no link")
-    costs = tuple(cost[one.source, one.target] for one in transfers)
-    return PlannedStep(step.step, transfers, costs, step.useful)
+    return ReplayLoop(scheme, realisation, data, engine, settings, seed=part.seed, periods=periods, planner=planner)
 
 
 def _refuse_download(address: str, _: Path) -> bytes:

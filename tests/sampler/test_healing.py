@@ -115,6 +115,22 @@ def test_no_choice_from_this_state_has_a_plan_below_the_bound() -> None:
     assert bound < set_bound(posed, 2)
 
 
+def test_quotas_that_share_devices_are_met_together_or_refused() -> None:
+    posed, _ = standing(labelled(20))
+    for hub in range(10, 20):
+        # Only with the one device that is in all of them, four devices meet five quotas.
+        shared = [Quota(np.array([device, hub]), 1) for device in (0, 1, 3, 5, 6)]
+        healed = heal(posed, MEMBERS, np.random.default_rng(0), quotas=shared)
+        assert hub in healed.sampled
+        assert len(set(healed.sampled.tolist())) == SIZE
+    # Device 19 and one more of each quota are five devices, and four are to be sampled.
+    apart = [Quota(np.array([first, first + 1, 19]), 2) for first in (0, 10, 12, 14)]
+    with pytest.raises(QuotaError) as refused:
+        heal(posed, MEMBERS, np.random.default_rng(0), quotas=apart)
+    assert refused.value.together
+    assert heal(posed, MEMBERS, np.random.default_rng(0), quotas=apart, most=1).sampled.size <= SIZE
+
+
 def test_quotas_are_filled_first_and_others_make_room() -> None:
     posed = problem(labelled(20), SIZE)
     few, some = Quota(np.array([0, 1, 2]), 2), Quota(np.array([2, 3, 9]), 1)

@@ -8,7 +8,6 @@ import httpx
 import numpy as np
 import pytest
 
-from app.runs.history import NOT_REPLAYED
 from benchmarks.reported_run import BrokenAnswerError
 from tests.support.reported import Run
 from tests.support.requests import random_request
@@ -143,9 +142,6 @@ def test_own_data_that_changed_counts_from_then_on(client: httpx.Client) -> None
         ({"device": [12], "datapoints": [1.0]}, "/data/device/0"),
     ):
         assert run.send(data=wrong).json()["errors"][0]["pointer"] == place
-    source = {"kind": "run", "id": run.place.rsplit("/", 1)[1]}
-    refused = client.post("/v1/validations", json={"source": source, "schemes": ["plan"]})
-    assert refused.json()["errors"][0]["detail"] == f"aggregation 1 changed the network; {NOT_REPLAYED}"
 
 
 def test_a_few_links_change_and_a_lost_device_is_replaced_at_once(client: httpx.Client) -> None:
@@ -196,6 +192,34 @@ def test_enough_of_each_group_train_from_the_first_period_on(client: httpx.Clien
     assert refused.status_code == 422
     assert refused.json()["detail"] == "2 devices of the group site-a are to train, 0 can"
     assert {one["device"]: one["reason"] for one in refused.json()["devices"]} == dict.fromkeys(group, "lost")
+
+
+def test_groups_that_no_set_has_are_refused(client: httpx.Client) -> None:
+    def post(*groups: list[int]) -> httpx.Response:
+        asked = [{"name": f"site-{i}", "devices": devices, "min_share": 0.6} for i, devices in enumerate(groups)]
+        return client.post("/v1/runs", json=random_request(2, 10, participation={"groups": asked}))
+
+    assert set(post([0, 1], [1, 2]).json()["sampled"]) == {0, 1, 2}
+    refused = post([0, 1, 2], [0, 3, 4], [0, 5, 7])
+    assert refused.status_code == 422
+    assert refused.json()["detail"].endswith("can, if the other groups have their share of sample_size, 3")
+    alone = post([0])
+    assert alone.json()["errors"] == [
+        {"pointer": "/participation/groups/0/min_share", "detail": "asks for 2 devices of sample_size, the group has 1"}
+    ]
+
+
+def test_everybody_who_cannot_take_a_place_is_told_with_the_reason(client: httpx.Client) -> None:
+    run = Run(client, random_request(8, 6, horizon=30, participation={"max_periods": 1}))
+    first = run.period["sampled"]
+    second = run.aggregate(lost=[first[0]])["sampled"]
+    assert len(second) == 3
+    refused = run.send(lost=[second[0]], resample={"when": "always"}).json()
+    told = {one["device"]: one["reason"] for one in refused["devices"]}
+    assert told == dict.fromkeys(range(6), "has trained in 1 periods, max_periods is 1") | {
+        first[0]: "lost",
+        second[0]: "lost",
+    }
 
 
 def test_groups_are_those_of_a_fleet_and_wrong_ones_are_named(client: httpx.Client) -> None:
@@ -255,20 +279,6 @@ def test_the_recomputation_finds_a_wrong_answer(client: httpx.Client) -> None:
     answer = run.send(lost=[lost]).json()
     with pytest.raises(BrokenAnswerError, match="sampled_data"):
         run.reported.take({"lost": [lost, answer["sampled"][1]], "joined": [answer["sampled"][1]]}, answer)
-
-
-def test_a_validation_of_a_run_with_replaced_devices_is_refused(client: httpx.Client) -> None:
-    run = Run(client, random_request(1, 12, horizon=20))
-    run.aggregate(lost=run.period["sampled"][:1])
-    source = {"kind": "run", "id": run.place.rsplit("/", 1)[1]}
-    refused = client.post("/v1/validations", json={"source": source, "schemes": ["plan"]})
-    assert refused.status_code == 422
-    assert refused.json()["errors"] == [
-        {
-            "pointer": "/source/id",
-            "detail": f"devices of this run were replaced at aggregation 1; {NOT_REPLAYED}",
-        }
-    ]
 
 
 def events(client: httpx.Client, place: str, after: int = 0) -> list[Json]:

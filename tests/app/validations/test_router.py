@@ -10,10 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
-from fedl_sim.contract import GIVEN_PLAN
+from fedl_sim.contract import DATA_FILES, GIVEN_PLAN
 from tests.support.command import make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
+from tests.support.validations import wait
 
 SMALL = {
     "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},
@@ -29,7 +30,11 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running_server(tmp_path_factory.mktemp("working"), workers="1", data_dir="/nonexistent") as server:
+    folder = tmp_path_factory.mktemp("working")
+    (folder / "mnist").mkdir()
+    for file in DATA_FILES:
+        (folder / "mnist" / file).write_bytes(b"no images")
+    with running_server(folder, workers="1", data_dir=str(folder)) as server:
         yield server
 
 
@@ -37,15 +42,6 @@ def working(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def c(working: Server) -> Iterator[httpx.Client]:
     with working.client() as made:
         yield made
-
-
-def wait(client: httpx.Client, place: str) -> dict[str, Any]:
-    for _ in range(3000):
-        found: dict[str, Any] = client.get(place).json()
-        if found["state"] in {"succeeded", "failed", "cancelled"}:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"not ended: {found}")
 
 
 def submit(client: httpx.Client, **changes: Any) -> str:
@@ -147,12 +143,12 @@ def test_partial_curves_and_time_left_while_it_runs_and_a_cancel_that_keeps_them
     assert c.delete(place).status_code == 404
 
 
-def test_a_data_set_that_is_not_there_fails_with_its_reason(c: httpx.Client) -> None:
+def test_a_damaged_data_set_fails_with_its_reason(c: httpx.Client) -> None:
     result = wait(c, submit(c, data_set="mnist", seeds=[4, 5]))
     assert result["state"] == "failed"
     assert result["failure"]["type"] == "data-set"
-    assert "mnist" in result["failure"]["detail"]
-    assert "/nonexistent" not in result["failure"]["detail"]  # folders of the server are not told
+    assert "damaged" in result["failure"]["detail"]
+    assert "/working" not in result["failure"]["detail"]  # folders of the server are not told
     assert (result["failure"]["scheme"], result["failure"]["seed"]) == ("ours-offload", 4)
     assert result["parts_done"] == 0
 

@@ -1,11 +1,23 @@
 """Work and parts: stored JSON stays readable, and what is damaged is named."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from fedl_sim.contract import ContractError, GeneratorSettings, GivenNetwork, Outline, Part, Work, decode
+from fedl_sim.contract import (
+    ContractError,
+    Delivered,
+    GeneratorSettings,
+    GivenNetwork,
+    GivenPeriod,
+    Outline,
+    OwnData,
+    Part,
+    Work,
+    decode,
+)
 from tests.support import stored_work
 
 STORED = (stored_work.DRAWN, stored_work.DRAWN_WITHOUT_MEAN, stored_work.GIVEN, stored_work.WITH_LABELS)
@@ -53,6 +65,17 @@ def test_a_part_is_its_work_with_scheme_seed_and_draw_beside_it() -> None:
     told = json.loads(json.dumps(part.to_json()))
     assert told == json.loads(stored_work.DRAWN) | {"scheme": "random-offload", "seed": 7, "draw": 2}
     assert Part.from_json(told) == part
+
+
+def test_periods_of_a_run_that_changed_are_read_as_they_were_written() -> None:
+    delivered = Delivered((1,), (0,), (3.5,))
+    own = OwnData((1, 2), (5.0, 0.0), ((1.0, 4.0), (0.0, 0.0)))
+    periods = (GivenPeriod((0, 2), (2,), delivered), GivenPeriod((0, 1), own_data=own))
+    work = Work.from_json(decode(stored_work.GIVEN))
+    assert work.plan is not None
+    changed = replace(work, plan=replace(work.plan, periods=periods))
+    assert Work.from_json(json.loads(json.dumps(changed.to_json()))) == changed
+    assert "periods" not in work.to_json()["plan"]
 
 
 def with_(value: Any, path: tuple[Any, ...], new: Any) -> Any:
@@ -103,6 +126,27 @@ def with_(value: Any, path: tuple[Any, ...], new: Any) -> Any:
         (("plan", "sampled"), [], "plan.sampled", "must name a device"),
         (("plan", "steps", 0, "fraction"), [], r"plan.steps\[0\].fraction", "must have 1 values"),
         (("plan", "steps", 1), "nothing", r"plan.steps\[1\]", "must be an object, is a text"),
+        (("plan", "periods"), {}, "plan.periods", "must be a list, is an object"),
+        (("plan", "periods"), [{"sampled": [], "lost": []}], r"plan.periods\[0\].sampled", "must name a device"),
+        (
+            ("plan", "periods"),
+            [{"sampled": [0], "lost": [1]}],
+            r"plan.periods\[0\].lost",
+            "must be among those sampled",
+        ),
+        (("plan", "periods"), [{"sampled": [0]}], r"plan.periods\[0\].lost", "is missing"),
+        (
+            ("plan", "periods"),
+            [{"sampled": [0], "lost": [], "delivered": {"source": [1], "target": [0], "datapoints": []}}],
+            r"plan.periods\[0\].delivered.datapoints",
+            "must have 1 values",
+        ),
+        (
+            ("plan", "periods"),
+            [{"sampled": [0], "lost": [], "own_data": {"device": [1], "datapoints": [1.0], "label_counts": []}}],
+            r"plan.periods\[0\].own_data.label_counts",
+            "must have 1 values",
+        ),
     ],
 )
 def test_damage_is_named_with_field_and_reason(path: tuple[Any, ...], new: Any, field: str, reason: str) -> None:

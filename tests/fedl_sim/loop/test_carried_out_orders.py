@@ -73,7 +73,7 @@ def test_what_arrives_is_what_the_orders_name(scheme: str) -> None:
     for step in carried_out(loop):
         for one in step.transfers:
             pair = one.source, one.target
-            order = stream(work.seed, "order", f"{scheme}#0", one.source).permutation(sizes[one.source])
+            order = stream(work.seed, "order", "run", one.source).permutation(sizes[one.source])
             assert one.count is not None
             drawn = order[told[pair] : told[pair] + one.count]
             told[pair] += one.count

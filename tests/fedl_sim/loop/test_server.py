@@ -24,7 +24,7 @@ def test_a_period_is_one_epoch_per_step_and_counts_its_data() -> None:
     w = np.zeros(650)
     steps = [(1, np.arange(20)), (2, np.arange(25))]
     settings = TrainingSettings(learning_rate=0.1, batch_size=100)
-    *_, update = local_steps(ENGINE, w, 3, steps, settings, seed=0, scheme="s")
+    *_, update = local_steps(ENGINE, w, 3, steps, settings, seed=0)
     # Batches larger than the data: each step is a plain gradient step, eq. (2).
     for _, indices in steps:
         w = w - 0.1 * ENGINE.gradient(w, indices).gradient

@@ -1,0 +1,1 @@
+"""/v1/datasets: the data sets that validations can train on."""
