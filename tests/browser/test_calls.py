@@ -46,7 +46,7 @@ def test_every_view_says_its_calls(visit: Visit) -> None:
     visit.open("n=8&degree=3&size=2")
     for tab, panel, says in (
         ("Network", "network", '"dry_run":true'),
-        ("Compare", "compare", "# heuristic"),
+        ("Compare", "compare", "/v1/comparisons"),
         ("Closed loop", "loop", "/v1/runs"),
         ("Validate", "validate", "/v1/validations"),
     ):

@@ -1,5 +1,6 @@
 """The closed loop, by hand."""
 
+import json
 from pathlib import Path
 
 import httpx
@@ -71,6 +72,15 @@ def test_a_run_loses_a_device_and_goes_on(visit: Visit) -> None:
     assert visit.state(f"state.loop.story.frames.map((f) => f.members.has({lost}))") == [True] * 5 + [False] * 4
     link = visit.page.evaluate("import('/studio/ui/store.js').then(s => s.address())")
     assert f"x{lost}" in link
+    # What was planned in it is trained for real, with the device that was lost.
+    run = visit.state("state.loop.id")
+    visit.button("Validate this run").click()
+    expect(visit.page.get_by_label("Train on")).to_have_value("run")
+    with visit.page.expect_response(lambda one: one.request.method == "POST" and "validations" in one.url) as answer:
+        visit.button("Start").click()
+    assert answer.value.status == 202
+    assert json.loads(answer.value.request.post_data or "")["source"] == {"kind": "run", "id": run}
+    visit.button("Cancel").click()
 
 
 def test_a_run_shows_its_own_size_whatever_the_next_one_gets(visit: Visit) -> None:

@@ -239,3 +239,15 @@ def test_conditions_that_change_in_time_are_followed(visit: Visit) -> None:
     expect(visit.page.locator("#time-label")).not_to_contain_text(" 0 datapoints sent")
     visit.slide(4)
     expect(visit.page.locator("#time-label")).to_contain_text(" 0 datapoints sent")
+
+
+def test_a_device_came_closest_where_it_was_least_behind_also_with_negative_scores(visit: Visit) -> None:
+    visit.open("n=5")
+    script = """(trace) => import("/studio/core/reasons.js").then(
+        ({ closest, roundsOf }) => closest(roundsOf(trace, 8)).number)"""
+    # Scores of balance begin below zero: 13 % behind at the first pick, far behind at the second.
+    first = {"device": 11, "score": -2.06, "candidates": [11, 8], "candidate_scores": [-2.06, -2.36]}
+    second = {"device": 34, "score": 0.309, "candidates": [34, 8], "candidate_scores": [0.309, -0.0153]}
+    assert visit.page.evaluate(script, [first, second]) == 1
+    nearer = second | {"candidate_scores": [0.309, 0.3]}
+    assert visit.page.evaluate(script, [first, nearer]) == 2

@@ -72,7 +72,7 @@ def test_a_validation_is_started_watched_and_taken_along(visit: Visit, studio_se
     expect(shown).to_have_text("succeeded", timeout=LONG)
     lines = visit.page.get_by_role("img", name="Accuracy after each aggregation by scheme").locator("polyline")
     expect(lines).to_have_count(1)
-    visit.page.locator(f".past button[data-job={job['id']}]").click()
+    visit.page.locator(f".past [data-key=over-{job['id']}]").click()
     expect(lines).to_have_count(4)
 
 
@@ -103,7 +103,7 @@ def test_the_plan_shown_is_validated_and_cancelled(visit: Visit) -> None:
     visit.button("Cancel").click()
     expect(visit.page.locator("#job-state")).to_have_text("cancelled", timeout=LONG)
     expect(visit.button("Cancel")).to_have_count(0)
-    expect(visit.page.locator(".past [aria-current]")).to_contain_text("cancelled")
+    expect(visit.page.locator(".past li:has([aria-current])")).to_contain_text("cancelled")
 
 
 def test_what_cannot_be_trained_is_said(visit: Visit) -> None:

@@ -4,6 +4,7 @@ import { MADE_BY, PLANNED_BY, fromHash } from "./core/settings.js";
 import { setUpHeader } from "./ui/header.js";
 import { setUpInspector } from "./ui/inspector.js";
 import { setUpLegend } from "./ui/legend.js";
+import { setUpOverlays } from "./ui/overlays.js";
 import { setUpStage } from "./ui/stage.js";
 import { setUpTimebar } from "./ui/timebar.js";
 import { setUpTabs } from "./ui/tabs.js";
@@ -17,6 +18,7 @@ setUpTimebar();
 setUpInspector();
 setUpTabs();
 setUpWelcome();
+setUpOverlays();
 
 async function begin() {
   await makeNetwork();

@@ -1,5 +1,6 @@
 // A validation's request, and its results as tables.
 import { figure } from "./format.js";
+import { lookOf } from "./looks.js";
 import { toWire } from "./network.js";
 
 export const SCHEMES = [
@@ -14,17 +15,8 @@ export const SCHEMES = [
   ["all", "FedL on all devices"],
 ];
 
-const SAMPLERS = ["ours", "random", "heuristic", "smart", "plan", "all"];
-
-/** A scheme's colour and dash, the same in every chart: the colour says who is sampled, a solid line that data is sent. */
-export function lookOf(scheme) {
-  const place = SAMPLERS.indexOf(scheme.replace("-offload", ""));
-  const sends = scheme.endsWith("-offload") || scheme === "plan";
-  return { colour: place < 0 ? SAMPLERS.length : place, dash: sends ? "" : "6 4" };
-}
-
 /** The request for what the form says; the source is the shown network, the shown plan or new networks. */
-export function validationRequest(form, { network, schedule, plan, settings }) {
+export function validationRequest(form, { network, schedule, plan, loop, settings }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => i);
   const common = {
     data_set: form.data_set,
@@ -33,8 +25,10 @@ export function validationRequest(form, { network, schedule, plan, settings }) {
     draws: form.draws,
     target: form.target,
     labels_per_device: settings.labels,
+    ...(form.name ? { name: form.name } : {}),
   };
   // A plan brings its own sizes along.
+  if (form.source === "run") return { source: { kind: "run", id: loop.id }, ...common };
   if (form.source === "plan") return { source: { kind: "plan", id: plan.kept ?? "plan_…" }, ...common };
   const sizes = { aggregations: form.aggregations, sample_size: Math.min(settings.size, network.n), aggregation_period: settings.period };
   if (form.source === "generator") {
@@ -83,22 +77,42 @@ export function curveTable(job, measure) {
   return [head, ...rows];
 }
 
-/** Lines with a band of one deviation. */
-export function curveSeries(job, measure) {
-  return job.schemes
-    .filter((one) => one[measure].mean.length)
-    .map((one) => {
-      const { mean, deviation } = one[measure];
-      return {
-        name: one.scheme,
-        look: lookOf(one.scheme),
-        x: mean.map((_, k) => k),
-        y: mean,
-        low: mean.map((value, k) => value - deviation[k]),
-        high: mean.map((value, k) => value + deviation[k]),
-      };
-    });
+/** Where a scheme stands that has not ended all its runs; nothing of one that has. */
+function stage(job, { runs, runs_planned: planned, accuracy }) {
+  if (runs >= planned) return "";
+  const begun = accuracy.mean.length > 0;
+  if (ENDED.has(job.state)) return begun ? `stopped after ${runs} of ${planned} runs` : "not begun, stopped";
+  return begun ? `running, ${runs} of ${planned} runs done` : "not begun";
 }
+
+/** Lines with a band of one deviation; a scheme that has not begun has a name and no line. */
+export function curveSeries(job, measure) {
+  return job.schemes.map((one) => {
+    const { mean, deviation } = one[measure];
+    const note = stage(job, one);
+    return {
+      name: one.scheme,
+      look: lookOf(one.scheme),
+      note,
+      growing: note !== "" && !ENDED.has(job.state),
+      x: mean.map((_, k) => k),
+      y: mean,
+      low: mean.map((value, k) => value - deviation[k]),
+      high: mean.map((value, k) => value + deviation[k]),
+    };
+  });
+}
+
+// One for each validation that is laid over.
+const OVER = ["1.5 3", "10 3 1.5 3", "4 2", "12 3 3 3"];
+
+/** The curves of validations laid over: without bands, each with a dash of its own. `others` are {job, label}. */
+export const overSeries = (others, measure) =>
+  others.flatMap(({ job, label }, i) =>
+    curveSeries(job, measure)
+      .filter(({ y }) => y.length)
+      .map(({ name, x, y, look, note, growing }) => ({ name: `${name} · ${label}`, x, y, note, growing, look: { ...look, dash: OVER[i % OVER.length] } })),
+  );
 
 /** One row per scheme with what it took and came to. */
 export function schemeTable(job) {

@@ -5,9 +5,9 @@ export function figure(value) {
   if (value === null || value === undefined) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(1).replace("e", "e").replace("-", "−");
+  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(1).replace("-", "−");
   if (size >= 100) return Math.round(value).toLocaleString("en");
-  return String(Number(value.toPrecision(size >= 1 ? 3 : 3))).replace("-", "−");
+  return String(Number(value.toPrecision(3))).replace("-", "−");
 }
 
 /** More digits, where plans are held against one another. */

@@ -66,7 +66,9 @@ export function networkOfFleet(fleet, { network, device_ids: ids }) {
     if (fleet.label_noise) made.devices.label_noise = fleet.label_noise;
   }
   const groups = fleet.devices.map(({ group }) => group ?? "");
-  return { ...made, ids, groups: groups.some(Boolean) ? groups : undefined, positions: positionsOf(fleet.devices) };
+  // Only the fleet itself tells joules.
+  const energy = fleet.devices.some((one) => one.joules_per_sample) || (fleet.links ?? []).some((one) => one.joules_per_megabyte);
+  return { ...made, ids, groups: groups.some(Boolean) ? groups : undefined, positions: positionsOf(fleet.devices), ...(energy ? { fleet } : {}) };
 }
 
 /** Where devices with coordinates are, north up, a degree as wide as it is at their latitude; undefined if one has none. */

@@ -6,18 +6,19 @@ export function gainIn(pick, device) {
   return place < 0 ? pick.candidate_scores[pick.candidates.indexOf(device)] : pick.gains.gain[place];
 }
 
-/** The rounds in which this device was picked or passed over: [{number, pick, own, share}], share of the winner's gain. */
+/** The rounds in which this device was picked or passed over: [{number, pick, own, short}], short of the winner by so much of their size. */
 export function roundsOf(trace, device) {
   return (trace ?? []).flatMap((pick, i) => {
     const own = pick.device === device ? pick.score : gainIn(pick, device);
     if (own === undefined) return [];
-    return [{ number: i + 1, pick, own, share: pick.score > 0 ? own / pick.score : own >= pick.score ? 1 : 0 }];
+    const size = Math.max(Math.abs(pick.score), Math.abs(own), Number.MIN_VALUE);
+    return [{ number: i + 1, pick, own, short: (pick.score - own) / size }];
   });
 }
 
 /** The round in which a device that was passed over came closest, or null. */
 export function closest(rounds) {
-  return rounds.reduce((best, one) => (best === null || one.share > best.share ? one : best), null);
+  return rounds.reduce((best, one) => (best === null || one.short < best.short ? one : best), null);
 }
 
 /** Sampled devices with what they hold, receive and cover: a row each, in the order of choice. */

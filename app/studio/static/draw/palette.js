@@ -1,9 +1,5 @@
 // Colours that people with any colour vision can tell apart (Okabe and Ito's set, and a scale of rising lightness).
 
-export const SCHEMES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"];
-export const SCHEMES_DARK = ["#56b4e9", "#ff8f4d", "#2fc79a", "#e59fc6", "#f0b73d", "#8ecff5", "#b0b0b0"];
-export const DASHES = ["", "7 3", "2 3", "9 3 2 3", "12 4", "4 2", "1 4"];
-
 // From few to many: dark blue, teal, yellow. Lightness rises all the way, so it reads in grey too.
 const SCALE = [
   [38, 25, 92],

@@ -64,13 +64,15 @@ export const facts = (rows) =>
 
 const told = (box) => box.closest("figure")?.querySelector("figcaption")?.textContent + box.querySelector("summary")?.textContent;
 
-/** New contents; what was opened stays open, and what was scrolled stays where it was. */
+/** New contents; what was opened stays open, what was scrolled stays where it was, and `data-key` tells what had the focus. */
 export function renew(panel, children) {
   const boxes = () => [...panel.querySelectorAll("details")].map((box) => [told(box), box]);
   const before = new Map(boxes().map(([name, box]) => [name, { open: box.open, top: box.querySelector(".scroll")?.scrollTop ?? 0 }]));
   const aside = [...panel.querySelectorAll(".wide-table")].map(({ scrollLeft }) => scrollLeft);
   const { scrollTop } = panel;
+  const focused = panel.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   panel.replaceChildren(...children);
+  if (focused) panel.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   for (const [name, box] of boxes()) {
     if (!before.has(name)) continue;
     box.open = before.get(name).open;

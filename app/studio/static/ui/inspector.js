@@ -7,7 +7,7 @@ import { obstacle, ranks } from "../core/measures.js";
 import { linksOf, nameOf } from "../core/network.js";
 import { closest, roundsOf } from "../core/reasons.js";
 import { similarityAt } from "../core/replay.js";
-import { tableOf } from "./chart.js";
+import { tableOf } from "./table.js";
 import { button, facts, field, find, h, numberBox, renew } from "./dom.js";
 import { empty } from "./notices.js";
 import { listen, set, state } from "./store.js";
@@ -26,7 +26,7 @@ export function setUpInspector() {
       show(panel);
     });
   };
-  listen(["network", "settings", "story", "loop", "plan"], later);
+  listen(["network", "settings", "story", "loop", "plan", "overlaid", "places"], later);
   addEventListener("shade", () => {
     shown = {};
     later();
@@ -41,7 +41,7 @@ function show(panel) {
   const { network, settings } = state;
   const story = settings.view === "network" ? null : shownStory();
   const step = story ? Math.min(settings.step, story.frames.length - 1) : 0;
-  const now = { network, story, step, device: settings.device, view: settings.view, trace: currentPlan()?.trace };
+  const now = { network, story, step, device: settings.device, view: settings.view, trace: currentPlan()?.trace, laid: settings.over, overlaid: state.overlaid };
   const changed = Object.keys(now).filter((name) => shown[name] !== now[name]);
   if (!changed.length) return;
   shown = now;
@@ -123,10 +123,10 @@ function why(network, story, device) {
 function passedOver(plan, device) {
   const near = closest(roundsOf(plan?.trace, device));
   if (near) {
-    const { number, pick, own, share } = near;
+    const { number, pick, own, short } = near;
     const winner = nameOf(state.network, pick.device);
-    if (share >= 1 - 1e-9) return `At pick ${number} it tied with device ${winner}; chance decided.`;
-    return `It came closest at pick ${number}: it would have scored ${figure(own)}, device ${winner} scored ${figure(pick.score)} (${percent(share)} of that).`;
+    if (short <= 1e-9) return `At pick ${number} it tied with device ${winner}; chance decided.`;
+    return `It came closest at pick ${number}: it would have scored ${figure(own)}, device ${winner} scored ${figure(pick.score)}.`;
   }
   if (!plan?.trace?.length) return "This sampler keeps no record of its search.";
   return "It was never among the best candidates.";

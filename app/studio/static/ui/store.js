@@ -39,7 +39,7 @@ export function update(patch) {
 }
 
 // What a person changes on purpose; how it is looked at (step, device, colour) is not.
-const CHANGES = ["view", ...MADE_BY, "given", "kept", ...PLANNED_BY];
+const CHANGES = ["view", ...MADE_BY, "given", "kept", ...PLANNED_BY, "compare", "counts", "scales", "seeds", "baseline", "run", "job", "over"];
 
 /**
  * Change settings; the address follows. A change of what is shown is a new entry in the history, so Back undoes it.

@@ -4,8 +4,10 @@ import { coverage } from "../core/measures.js";
 import { nameOf } from "../core/network.js";
 import { memberRows } from "../core/reasons.js";
 import { covering } from "../draw/roles.js";
-import { figureOf, lineChart } from "./chart.js";
+import { chart } from "./chart.js";
 import { button, h } from "./dom.js";
+import { shownPlan } from "../views/plans.js";
+import { sideBySide } from "./sidebyside.js";
 import { set } from "./store.js";
 
 const total = (story, name) => story.frames.reduce((sum, { flows }) => sum + flows[name].reduce((a, b) => a + b, 0), 0);
@@ -14,8 +16,8 @@ const total = (story, name) => story.frames.reduce((sum, { flows }) => sum + flo
 export function summary(network, story, plan) {
   const charts = [growth(network, plan, story), closeness(plan, story)];
   return {
-    parts: [h("h3", {}, "The plan"), h("p", { class: "verdict" }, sentence(network, story, plan)), members(network, story), ...charts.map(({ made }) => made)],
-    mark: (step) => charts.forEach(({ mark }) => mark(step)),
+    parts: [h("h3", {}, "The plan"), h("p", { class: "verdict" }, sentence(network, story, plan)), members(network, story), ...sideBySide(network, shownPlan()), ...charts],
+    mark: (step) => charts.forEach((one) => one.place(step)),
   };
 }
 
@@ -54,24 +56,36 @@ const SHOWN_LINES = 7;
 function growth(network, plan, story) {
   const steps = story.frames.map((_, t) => t);
   const name = (device) => (network.ids ? nameOf(network, device) : `device ${device}`);
-  const series = plan.sampled.slice(0, SHOWN_LINES).map((device, i) => ({ name: name(device), x: steps, y: story.frames.map((frame) => frame.data[i]) }));
-  const svg = lineChart({ title: "Data held by the sampled devices over time", xLabel: "step t", yLabel: "datapoints D", series, mark: 0, narrow: true });
-  const head = ["step", ...plan.sampled.map(name)];
-  const table = [head, ...story.frames.map((frame, t) => [t, ...frame.data])];
   const more = plan.sampled.length > SHOWN_LINES ? ` (the first ${SHOWN_LINES})` : "";
-  return { made: figureOf(svg, `Data held by the sampled devices${more}`, table, "data"), mark: svg.place };
+  return chart({
+    name: "data",
+    caption: `Data held by the sampled devices${more}`,
+    about: "Data held by the sampled devices over time",
+    xLabel: "step t",
+    yLabel: "datapoints D",
+    series: plan.sampled.slice(0, SHOWN_LINES).map((device, i) => ({ name: name(device), x: steps, y: story.frames.map((frame) => frame.data[i]) })),
+    table: [["step", ...plan.sampled.map(name)], ...story.frames.map((frame, t) => [t, ...frame.data])],
+    mark: 0,
+    narrow: true,
+  });
 }
 
 /** How similarity rises and the objective falls. */
 function closeness(plan, story) {
   const steps = story.frames.map((_, t) => t);
   const shares = story.frames.map(({ similarity }) => similarity ?? 0);
-  const series = [
-    { name: "mean similarity Λ", x: steps, y: shares },
-    { name: "objective", x: plan.steps.map(({ step }) => step), y: plan.steps.map(({ objective }) => objective) },
-  ];
-  const title = "Similarity on links into the sampled devices, and the objective, over time";
-  const svg = lineChart({ title, xLabel: "step t", yLabel: "", series, mark: 0, narrow: true });
-  const table = [["step", "mean similarity", "objective"], ...steps.map((t) => [t, shares[t], plan.steps[t - 1]?.objective ?? null])];
-  return { made: figureOf(svg, "Similarity and objective", table, "similarity"), mark: svg.place };
+  return chart({
+    name: "similarity",
+    caption: "Similarity and objective",
+    about: "Similarity on links into the sampled devices, and the objective, over time",
+    xLabel: "step t",
+    yLabel: "",
+    series: [
+      { name: "mean similarity Λ", x: steps, y: shares },
+      { name: "objective", x: plan.steps.map(({ step }) => step), y: plan.steps.map(({ objective }) => objective) },
+    ],
+    table: [["step", "mean similarity", "objective"], ...steps.map((t) => [t, shares[t], plan.steps[t - 1]?.objective ?? null])],
+    mark: 0,
+    narrow: true,
+  });
 }

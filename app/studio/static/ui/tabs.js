@@ -1,9 +1,11 @@
 // The views, as tabs.
-import { comparePanel, compareView } from "../views/compare.js";
+import { compareView } from "../views/compare.js";
+import { comparePanel } from "../views/compared.js";
 import { loopView } from "../views/loop.js";
 import { networkView } from "../views/network.js";
 import { planView } from "../views/plan.js";
-import { validatePanel, validateView } from "../views/validate.js";
+import { validateView } from "../views/validate.js";
+import { validatePanel } from "../views/validated.js";
 import { find } from "./dom.js";
 import { listen, set, state } from "./store.js";
 

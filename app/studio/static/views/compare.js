@@ -1,196 +1,99 @@
-// Samplers side by side on the same network.
-import { makePlan, planRequest } from "../actions.js";
-import { exact, figure, percent } from "../core/format.js";
-import { coverage, mixtureDistance } from "../core/measures.js";
-import { replay } from "../core/replay.js";
+// Compare: samplers, numbers of devices and budgets, planned by the service in one request.
+import { comparedSamplers, comparisonParameters, comparisonRequest, countsFor } from "../core/comparison.js";
 import { samplerChoices } from "../core/samplers.js";
-import { bestOf, ties } from "../core/ties.js";
-import { drawMinimap } from "../draw/minimap.js";
 import { call } from "../ui/api.js";
-import { barChart, csv, figureOf } from "../ui/chart.js";
-import { button, h, renew, save } from "../ui/dom.js";
-import { announce, empty, loading, problem } from "../ui/notices.js";
+import { button, field, h, numberBox } from "../ui/dom.js";
+import { announce } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
 import { keptFields } from "./plan.js";
 
-// Trying every set takes too long for all but small networks.
-const ONLY_SMALL = new Set(["exhaustive"]);
-const SMALL = 20;
+/** Whether what is shown answers what is asked now. */
+const isAnswered = () => state.compared?.network === state.network && state.compared.question === JSON.stringify(comparisonParameters(state));
 
-const wanted = () => {
-  const named = state.settings.compare ? state.settings.compare.split(",") : [];
-  if (named.length) return named;
-  return state.samplers.map(({ name }) => name).filter((name) => !ONLY_SMALL.has(name) || state.network?.n <= SMALL);
-};
+let underWay = new AbortController();
+
+/** Ask for the comparison that the settings say; the newest request wins. */
+async function compare() {
+  underWay.abort();
+  underWay = new AbortController();
+  const { signal } = underWay;
+  const { network } = state;
+  const question = JSON.stringify(comparisonParameters(state));
+  const body = comparisonRequest(state);
+  const count = body.samplers.length * body.sample_sizes.length * body.budget_scales.length * body.seeds.length;
+  update({ compared: { ...state.compared, network, question, busy: count, error: null } });
+  set({ compare: comparedSamplers(state).join(",") });
+  try {
+    const answer = await call("POST", "/v1/comparisons", body, { signal });
+    if (state.network === network) update({ compared: { network, question, answer } });
+    announce(`${count} plans compared`);
+  } catch (error) {
+    if (error.name !== "AbortError" && state.network === network) update({ compared: { ...state.compared, busy: 0, error } });
+  }
+}
 
 export function compareView(panel) {
   const choices = h("fieldset", { class: "checks" });
+  const sizes = h("div", { class: "fields" });
   const calls = snippetBox(
-    () => wanted().map((sampler) => ({ method: "POST", path: "/v1/plans", body: planRequest({ sampler }), file: `${sampler.replace(":", "-")}.json`, note: sampler })),
-    () => callKey(state, wanted()),
+    () => [{ method: "POST", path: "/v1/comparisons", body: comparisonRequest(state), file: "comparison.json" }],
+    () => callKey(state, comparedSamplers(state)),
   );
   listen(["network", "settings", "samplers"], calls.refresh);
+  // Once there is a comparison it follows the settings.
+  const howMany = () => set({ counts: countsFor(state.network.n).join(","), compare: comparedSamplers(state).join(",") });
   panel.append(
     h("h2", {}, "Compare"),
+    h("p", { class: "muted" }, "Which sampler, and how many devices? Each combination is planned for the same network."),
     choices,
-    button("Compare", compare, { class: "main", id: "compare-button" }),
-    h("details", {}, h("summary", {}, "Settings of the plans"), keptFields(["size", "horizon", "norm", "decay", "noise", "draw"])),
+    sizes,
+    h("div", { class: "row" }, button("Compare", compare, { class: "main", id: "compare-button" }), button("How many devices do I need?", howMany, { id: "how-many" })),
+    h("details", {}, h("summary", {}, "Settings of the plans"), keptFields(["horizon", "period", "norm", "decay", "noise", "draw"], false)),
     calls.box,
   );
+  let before = "";
   const show = () => {
     if (state.settings.view !== "compare") return;
-    if (choices.contains(document.activeElement)) return;
-    const chosen = new Set(wanted());
-    const choice = ({ name, description }) =>
-      h(
-        "label",
-        { title: description },
-        h("input", { type: "checkbox", name: "compared", value: name, checked: chosen.has(name), onchange: () => set({ compare: checked(choices).join(",") }) }),
-        name,
-      );
-    const all = samplerChoices(state.samplers);
-    const searches = all.filter(({ name }) => name.includes(":"));
-    choices.replaceChildren(
-      h("legend", {}, "Samplers"),
-      ...all.filter(({ name }) => !name.includes(":")).map(choice),
-      ...(searches.length ? [h("details", { open: searches.some(({ name }) => chosen.has(name)) }, h("summary", {}, "By other objectives"), searches.map(choice))] : []),
+    const { counts, scales, seeds, size, compare: named } = state.settings;
+    const now = JSON.stringify([counts, scales, seeds, size, named, state.samplers.length, state.network?.n]);
+    if (now === before) return;
+    before = now;
+    const focused = document.activeElement;
+    const [name, value] = panel.contains(focused) ? [focused.name, focused.value] : [];
+    sizes.replaceChildren(
+      textField("Devices to sample S", "counts", counts || String(size), "[0-9]+(-[0-9]+)?( *, *[0-9]+(-[0-9]+)?)*", "As 5, or 2,4,8, or 1-10."),
+      field("Seeds of each sampler", numberBox({ name: "seeds", value: seeds, min: 1, max: 100, onset: (count) => set({ seeds: count }) }), "Means and 95 % intervals are over these."),
+      textField("Budgets times", "scales", scales, "[0-9.]+( *, *[0-9.]+)*", "1 as they are; 1,0.5 also halves what can be sent and received."),
     );
+    choices.replaceChildren(...samplerBoxes(choices));
+    if (name) panel.querySelector(`[name="${name}"]${name === "compared" ? `[value="${value}"]` : ""}`)?.focus();
   };
   listen(["settings", "samplers", "network"], show);
-  let linked = true;
-  listen(["samplers", "network"], () => {
-    // A link to a comparison makes it.
-    if (linked && state.settings.view === "compare" && state.settings.compare && state.samplers.length && state.network) {
-      linked = false;
-      compare();
-    }
+  // A link to a comparison makes it, and one that was made follows the settings.
+  listen(["settings", "samplers", "network"], () => {
+    const { view, compare: named } = state.settings;
+    const wanted = view === "compare" && named && state.samplers.length && state.network;
+    if (wanted && !isAnswered()) compare();
   });
 }
 
-const checked = (box) => [...box.querySelectorAll("input:checked")].map(({ value }) => value);
-
-async function compare() {
-  const names = wanted();
-  set({ compare: names.join(",") });
-  const { network, schedule } = state;
-  let rows = names.map((sampler) => ({ sampler, state: "waiting" }));
-  const note = (i, more) => {
-    rows = rows.map((row, j) => (j === i ? { ...row, ...more } : row));
-    update({ compared: { rows, network } });
-  };
-  update({ compared: { rows, network } });
-  // One after the other, so that the times can be compared.
-  for (const [i, sampler] of names.entries()) {
-    if (state.network !== network) return;
-    note(i, { state: "planning" });
-    try {
-      const plan = await call("POST", "/v1/plans", planRequest({ sampler }));
-      const story = replay(network, schedule, plan);
-      note(i, { state: "done", plan, story, ...measured(network, plan, story) });
-    } catch (error) {
-      note(i, { state: "failed", error });
-    }
-  }
-  announce("Compared");
+function textField(label, name, value, pattern, hint) {
+  const box = h("input", { type: "text", name, value, pattern, required: true, autocomplete: "off" });
+  box.addEventListener("change", () => box.reportValidity() && set({ [name]: box.value.replaceAll(" ", "") }));
+  return field(label, box, hint);
 }
 
-function measured(network, plan, story) {
-  const end = story.frames.length - 1;
-  return {
-    moved: story.frames.reduce((sum, { flows }) => sum + flows.datapoints.reduce((a, b) => a + b, 0), 0),
-    useful: story.frames.reduce((sum, { received }) => sum + received.reduce((a, b) => a + b, 0), 0),
-    covered: coverage(network, story, end),
-    mixture: mixtureDistance(network, story, end),
-    milliseconds: (plan.timing_ms.sample ?? 0) + (plan.timing_ms.solve ?? 0),
-  };
-}
-
-const COLUMNS = [
-  ["objective", ({ plan }) => plan.objective, "low"],
-  ["(a)", ({ plan }) => plan.sampling_term, "low"],
-  ["(b)", ({ plan }) => plan.statistical_term, "low"],
-  ["coverage", ({ covered }) => covered, "high"],
-  ["mixture distance", ({ mixture }) => mixture, "low"],
-  ["useful datapoints", ({ useful }) => useful, "high"],
-  ["datapoints sent", ({ moved }) => moved, ""],
-  ["gap ≤", ({ plan }) => plan.relative_gap, ""],
-  ["ms", ({ milliseconds }) => milliseconds, ""],
-];
-
-export function comparePanel(panel) {
-  const show = () => {
-    if (state.settings.view !== "compare") return;
-    const { compared } = state;
-    if (!compared) {
-      panel.replaceChildren(empty("Nothing compared yet", "Choose samplers on the left; each plans for the same network."));
-      return;
-    }
-    const done = compared.rows.filter((row) => row.state === "done");
-    const busy = compared.rows.find((row) => row.state === "planning");
-    renew(
-      panel,
-      [
-        busy && loading(`Planning with ${busy.sampler}`),
-        h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": "Comparison" }, table(compared.rows, done)),
-        done.length > 0 && button("Save as CSV", () => save("comparison.csv", csv(numbers(done)), "text/csv"), { class: "quiet" }),
-        h("div", { class: "cards maps" }, done.map((row) => card(row, compared.network))),
-        !busy && done.length > 1 && bars(done),
-      ].filter(Boolean),
-    );
-    for (const canvas of panel.querySelectorAll("canvas")) canvas.draw();
-  };
-  listen(["compared", "settings", "places"], show);
-  addEventListener("shade", show);
-}
-
-const numbers = (done) => [
-  ["sampler", ...COLUMNS.map(([name]) => name), "sampled"],
-  ...done.map((row) => [row.sampler, ...COLUMNS.map(([, value]) => value(row)), row.plan.sampled.join(" ")]),
-];
-
-function table(rows, done) {
-  const best = COLUMNS.map(([, value, way]) => bestOf(done.map(value), way));
-  const cells = (row) =>
-    COLUMNS.map(([name, value], c) => {
-      const one = value(row);
-      const text = name === "coverage" ? percent(one) : name === "ms" || name.startsWith("gap") || name.includes("data") ? figure(one) : exact(one);
-      const first = best[c] !== null && one !== null && ties(one, best[c]);
-      return h("td", { class: first ? "best" : null }, text, first ? h("span", { class: "unseen" }, " (best)") : null, first ? " ★" : null);
-    });
-  const line = (row) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, row.sampler),
-      row.state === "done"
-        ? [cells(row), h("td", {}, button("Show", () => showPlan(row), { class: "quiet", "aria-label": `Show the plan of ${row.sampler}` }))]
-        : h("td", { colspan: COLUMNS.length + 1 }, row.state === "failed" ? problem(row.error) : row.state),
-    );
-  return h(
-    "table",
-    {},
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "sampler"), COLUMNS.map(([name]) => h("th", { scope: "col" }, name)), h("th", { scope: "col" }, h("span", { class: "unseen" }, "Open")))),
-    h("tbody", {}, rows.map(line)),
-  );
-}
-
-function showPlan({ sampler }) {
-  set({ sampler, view: "plan" });
-  makePlan();
-}
-
-function card(row, network) {
-  const canvas = h("canvas", { class: "minimap", role: "img", "aria-label": `Devices sampled by ${row.sampler} and the flows of step 1` });
-  canvas.draw = () => state.places && drawMinimap(canvas, network, state.places, row.story, 1, document.documentElement.dataset.shade);
-  return h("div", { class: "card" }, h("strong", {}, row.sampler), h("p", { class: "muted" }, `devices ${row.plan.sampled.slice(0, 12).join(", ")}${row.plan.sampled.length > 12 ? ", …" : ""}`), canvas);
-}
-
-function bars(done) {
-  const chart = ([name, value]) => {
-    const svg = barChart({ title: `${name} by sampler`, xLabel: name, rows: done.map((row) => ({ name: row.sampler, value: value(row), text: exact(value(row)) })) });
-    return h("div", { class: "card" }, figureOf(svg, name, [["sampler", name], ...done.map((row) => [row.sampler, value(row)])], name.replaceAll(" ", "-")));
-  };
-  const shown = ["objective", "coverage", "mixture distance", "useful datapoints"];
-  return h("div", { class: "cards" }, COLUMNS.filter(([name, value]) => shown.includes(name) && value(done[0]) !== null).map(chart));
+function samplerBoxes(choices) {
+  const chosen = new Set(comparedSamplers(state));
+  const checked = () => [...choices.querySelectorAll("input:checked")].map(({ value }) => value);
+  const box = ({ name, description }) =>
+    h("label", { title: description }, h("input", { type: "checkbox", name: "compared", value: name, checked: chosen.has(name), onchange: () => set({ compare: checked().join(",") }) }), name);
+  const all = samplerChoices(state.samplers);
+  const searches = all.filter(({ name }) => name.includes(":"));
+  return [
+    h("legend", {}, "Samplers"),
+    ...all.filter(({ name }) => !name.includes(":")).map(box),
+    ...(searches.length ? [h("details", { open: searches.some(({ name }) => chosen.has(name)) }, h("summary", {}, "By other objectives"), searches.map(box))] : []),
+  ];
 }

@@ -3,13 +3,19 @@ import { planRequest } from "../actions.js";
 import { exact, figure } from "../core/format.js";
 import { joined, readDevices, readReports, writeReports } from "../core/loops.js";
 import { replay } from "../core/replay.js";
+import { shelve, takeOff } from "../core/keeping.js";
+import { toHash } from "../core/settings.js";
 import { call } from "../ui/api.js";
-import { figureOf, lineChart, tableOf } from "../ui/chart.js";
+import { chart } from "../ui/chart.js";
 import { button, choiceBox, facts, field, h, renew } from "../ui/dom.js";
 import { announce, empty, loading, problem } from "../ui/notices.js";
+import { labelOf, overlaid } from "../ui/overlays.js";
+import { givenName, loadShelf, shelfList } from "../ui/shelf.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
+import { tableOf } from "../ui/table.js";
 import { keptFields } from "./plan.js";
+import { chooseRun } from "./validate.js";
 
 /** Show these periods; the slider goes to the end of the last. */
 function tell(id, periods, reports, more = {}) {
@@ -17,6 +23,15 @@ function tell(id, periods, reports, more = {}) {
   const story = replay(state.network, state.schedule, plan);
   update({ loop: { id, periods, reports, plan, story, finished: periods.at(-1).state === "finished", ...more } });
   set({ run: id, norms: writeReports(reports), step: plan.steps.length });
+  keepRun(id, periods[0]);
+}
+
+/** The address of a run is kept under a name, so that it is found again with its network. */
+async function keepRun(id, { sampler, sample_size: size }) {
+  if (!state.shelf) await loadShelf();
+  const name = givenName(id) ?? `${sampler}, S = ${size}, ${state.origin}`;
+  await shelve({ ...state.shelf.find((row) => row.id === id), id, kind: "run", name, network: state.settings.kept, hash: toHash({ ...state.settings, view: "loop", over: "" }) });
+  await loadShelf();
 }
 
 async function attempt(work) {
@@ -55,6 +70,7 @@ const swapped = ({ lost, by }) => `${lost ?? "–"} → ${by ?? "–"}`;
 /** A link names a run: show it, or do the same again where it is not known. */
 const resume = (run, reports) =>
   attempt(async () => {
+    update({ loop: { tried: run, busy: true } });
     try {
       const { aggregation } = await call("GET", `/v1/runs/${run}`);
       const known = Math.min(aggregation, reports.length);
@@ -69,9 +85,13 @@ const resume = (run, reports) =>
     }
   });
 
-const forget = () =>
+const forget = (id) =>
   attempt(async () => {
-    await call("DELETE", `/v1/runs/${state.loop.id}`);
+    // One that the service has forgotten already is only taken off the list.
+    await call("DELETE", `/v1/runs/${id}`).catch((error) => error.document?.status === 404 || Promise.reject(error));
+    await takeOff(id);
+    await loadShelf();
+    if (state.loop?.id !== id) return;
     update({ loop: null });
     set({ run: "", norms: "", step: 0 });
   });
@@ -81,6 +101,7 @@ export function loopView(panel) {
   const heading = h("summary", {}, "Settings of the run");
   const wishes = h("details", { open: true }, heading, keptFields(["size", "horizon", "period", "norm", "noise", "draw"]));
   const outcome = h("div", { "aria-live": "polite" });
+  const list = h("div");
   const calls = snippetBox(
     () => requests(state.loop),
     () => callKey(state, state.loop?.id, state.loop?.reports),
@@ -92,6 +113,7 @@ export function loopView(panel) {
     wishes,
     controls,
     outcome,
+    list,
     calls.box,
   );
   let running = false;
@@ -106,18 +128,30 @@ export function loopView(panel) {
     if (focused) controls.querySelector(`[name="${focused}"], #${focused}`)?.focus();
     renew(outcome, [...(loop?.error ? [problem(loop.error)] : []), ...(loop?.plan ? told(loop) : [empty("No run yet", "Start one to plan the first period.")])]);
   };
-  listen(["loop", "jobs", "job", "network"], show);
-  let view = "";
+  listen(["loop", "jobs", "job", "network", "overlaid"], show);
+  const showList = () => {
+    if (list.querySelector(".renaming")) return;
+    const rows = (state.shelf ?? []).filter(({ kind }) => kind === "run").map((row) => ({ ...row, current: row.id === state.loop?.id }));
+    renew(list, rows.length ? [h("h3", {}, "Runs of this browser"), shelfList(rows, { open: (row) => (location.hash = row.hash), over: Boolean(state.loop?.plan), remove: ({ id }) => forget(id) })] : []);
+  };
+  listen(["shelf", "loop"], showList);
+  let before = "";
   listen(["settings"], () => {
-    if (state.settings.view !== view) {
-      view = state.settings.view;
-      show();
-    }
+    const now = `${state.settings.view} ${state.settings.over}`;
+    if (now === before) return;
+    before = now;
+    if (state.settings.view === "loop" && !state.shelf) loadShelf();
+    show();
+    showList();
   });
   addEventListener("shade", show);
-  listen(["samplers", "network"], () => {
-    const { run, norms, view: now } = state.settings;
-    if (run && now === "loop" && !state.loop && state.network && state.samplers.length) resume(run, readReports(norms));
+  // A link or Back may name another run.
+  listen(["samplers", "network", "settings"], () => {
+    const { run, norms, view } = state.settings;
+    const known = state.loop?.id ?? state.loop?.tried ?? "";
+    if (view !== "loop" || !state.network || !state.samplers.length || state.loop?.busy || run === known) return;
+    if (run) resume(run, readReports(norms));
+    else update({ loop: null });
   });
 }
 
@@ -130,7 +164,7 @@ function buttons(loop) {
   }
   const k = loop.periods.length;
   if (loop.finished) {
-    return [h("p", {}, "The horizon is reached."), h("div", { class: "row" }, button("Start another", begin, { id: "start-run" }), button("Forget this run", forget, { class: "quiet" }))];
+    return [h("p", {}, "The horizon is reached."), h("div", { class: "row" }, button("Start another", begin, { id: "start-run" }), button("Forget this run", () => forget(loop.id), { class: "quiet" }))];
   }
   const expected = loop.plan.steps.at(-1).gradient_norm;
   const box = h("input", { type: "number", name: "observed", min: 0, step: "any", value: typed.observed ?? "", required: true });
@@ -148,7 +182,7 @@ function buttons(loop) {
   return [
     field(`Gradient norm observed at aggregation ${k}`, box, `Measure it at step ${loop.plan.steps.length}. The plan expects ${figure(expected)} there.`),
     field("Devices lost since", lost, `Numbers; ${loop.periods.at(-1).sampled.join(", ")} train now. Others take their places.`),
-    h("div", { class: "row" }, button("Plan the next period", next, { class: "main", id: "next-period", disabled: Boolean(loop.busy) }), button("Forget this run", forget, { class: "quiet" })),
+    h("div", { class: "row" }, button("Plan the next period", next, { class: "main", id: "next-period", disabled: Boolean(loop.busy) }), button("Forget this run", () => forget(loop.id), { class: "quiet" })),
     fromValidation(loop),
   ];
 }
@@ -175,14 +209,28 @@ function told({ plan, periods, reports, id }) {
     period.steps.reduce((sum, step) => sum + step.transfers.datapoints.reduce((a, b) => a + b, 0), 0),
     (period.replaced ?? []).map(swapped).join(", ") || "–",
   ]);
-  const table = [["k", "steps", "norm", "objective", "sent", "replaced"], ...rows];
-  const x = plan.steps.map(({ step }) => step);
-  const series = [
-    { name: "objective", x, y: plan.steps.map(({ objective }) => objective) },
-    { name: "gradient norm", x, y: plan.steps.map(({ gradient_norm }) => gradient_norm) },
-  ];
-  const svg = lineChart({ title: "Objective and gradient norm over the steps planned so far", xLabel: "step t", yLabel: "", series, from: 0, narrow: true });
-  const numbers = [["step", "objective", "gradient norm"], ...plan.steps.map((step) => [step.step, step.objective, step.gradient_norm])];
+  const table = [["k", "steps", "norm", "objective", "sent", "swaps"], ...rows];
+  const curves = (steps, over = "", look = undefined) => {
+    const x = steps.map(({ step }) => step);
+    return [
+      { name: `objective${over}`, look, x, y: steps.map(({ objective }) => objective) },
+      { name: `gradient norm${over}`, look, x, y: steps.map(({ gradient_norm: norm }) => norm) },
+    ];
+  };
+  const others = overlaid("run_").filter((run) => run.id !== id);
+  const graph = chart({
+    name: "run",
+    caption: "Objective and gradient norm",
+    about: "Objective and gradient norm over the steps planned so far",
+    xLabel: "step t",
+    yLabel: "",
+    series: [...curves(plan.steps), ...others.flatMap((run) => curves(run.periods.flatMap(({ steps }) => steps), ` · ${labelOf(run)}`))],
+    x: { from: 0, to: Math.max(first.horizon, ...others.map(({ horizon }) => horizon)) },
+    from: 0,
+    log: { label: "log scale" },
+    table: [["step", "objective", "gradient norm"], ...plan.steps.map((step) => [step.step, step.objective, step.gradient_norm])],
+    narrow: true,
+  });
   return [
     facts([
       ["Run", `${id.slice(0, 12)}…`],
@@ -192,8 +240,9 @@ function told({ plan, periods, reports, id }) {
       ["Objective so far", exact(plan.objective)],
       ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`],
     ]),
-    tableOf(table),
-    figureOf(svg, "Objective and gradient norm", numbers, "run"),
+    button("Validate this run", chooseRun, { class: "quiet", "data-key": "validate-run" }),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Periods" }, tableOf(table)),
+    graph,
   ];
 }
 

@@ -9,6 +9,7 @@ import { button, choiceBox, facts, field, h, numberBox, renew } from "../ui/dom.
 import { empty, loading, problem } from "../ui/notices.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state } from "../ui/store.js";
+import { planShelf } from "./plans.js";
 
 const NUMBERS = [
   ["size", "Devices to sample S", 1, 1000, 1],
@@ -22,8 +23,8 @@ const NUMBERS = [
 
 const TRANSFERS = [["send_once", "send once"], ["redraw", "redraw"]];
 
-/** How to sample and solve: shared with the closed loop. */
-export function planFields(names = NUMBERS.map(([name]) => name)) {
+/** How to sample and solve: shared with the closed loop, and without `own` sampler and solver with comparisons. */
+export function planFields(names = NUMBERS.map(([name]) => name), own = true) {
   const { settings, samplers } = state;
   const onset = (name) => (value) => planWith({ [name]: value });
   const choices = samplerChoices(samplers);
@@ -32,21 +33,21 @@ export function planFields(names = NUMBERS.map(([name]) => name)) {
   const away = state.samplersError && "The service did not list its samplers; it is asked again.";
   const about = choices.find(({ name }) => name === settings.sampler)?.description ?? away;
   return [
-    field("Sampler", choiceBox({ name: "sampler", value: settings.sampler, options: known.map((name) => [name, name]), onset: onset("sampler") }), about),
+    own && field("Sampler", choiceBox({ name: "sampler", value: settings.sampler, options: known.map((name) => [name, name]), onset: onset("sampler") }), about),
     ...NUMBERS.filter(([name]) => names.includes(name)).map(([name, label, min, max, step]) =>
       field(label, numberBox({ name, value: settings[name], min, max, step, onset: onset(name) })),
     ),
-    field("Solver", choiceBox({ name: "solver", value: settings.solver, options: [["fast", "fast"], ["cvxpy", "cvxpy (reference)"]], onset: onset("solver") })),
+    own && field("Solver", choiceBox({ name: "solver", value: settings.solver, options: [["fast", "fast"], ["cvxpy", "cvxpy (reference)"]], onset: onset("solver") })),
     field(
       "Over a link used before",
       choiceBox({ name: "transfer", value: settings.transfer, options: TRANSFERS, onset: onset("transfer") }),
       "Send once: a device never repeats itself. Redraw: as in the paper, eq. (8).",
     ),
-  ];
+  ].filter(Boolean);
 }
 
 /** Fields that follow the settings, but are not rebuilt under the person's hands. */
-export function keptFields(names) {
+export function keptFields(names, own) {
   const fields = h("div", { class: "fields" });
   let before;
   const show = () => {
@@ -56,7 +57,7 @@ export function keptFields(names) {
     before = now;
     const focused = document.activeElement;
     const name = fields.contains(focused) ? focused.name : null;
-    fields.replaceChildren(...planFields(names));
+    fields.replaceChildren(...planFields(names, own));
     if (name) fields.querySelector(`[name=${name}]`)?.focus();
   };
   listen(["settings", "samplers", "samplersError"], show);
@@ -78,6 +79,7 @@ export function planView(panel) {
     h("div", { class: "row" }, button("Plan", () => makePlan(), { class: "main", id: "plan-button" }), button("Clear", clearPlan, { class: "quiet" })),
     outcome,
     now,
+    planShelf(),
     calls.box,
   );
   const showOutcome = () => {

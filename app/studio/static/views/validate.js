@@ -1,38 +1,40 @@
 // Validations: start one, watch it learn, look at past ones.
 import { planRequest } from "../actions.js";
 import { percent } from "../core/format.js";
-import { ENDED, SCHEMES, curveSeries, curveTable, lookOf, schemeTable, standing, validationRequest } from "../core/experiments.js";
+import { ENDED, SCHEMES, validationRequest } from "../core/experiments.js";
+import { takeOff } from "../core/keeping.js";
 import { call, follow } from "../ui/api.js";
-import { barChart, csv, figureOf, lineChart, tableOf } from "../ui/chart.js";
-import { button, choiceBox, facts, field, h, numberBox, renew, save } from "../ui/dom.js";
-import { announce, empty, loading, problem } from "../ui/notices.js";
+import { button, choiceBox, field, h, numberBox, renew } from "../ui/dom.js";
+import { announce, empty, loading } from "../ui/notices.js";
+import { labelOf } from "../ui/overlays.js";
+import { loadShelf, shelfList } from "../ui/shelf.js";
 import { callKey, snippetBox } from "../ui/snippets.js";
 import { listen, set, state, update } from "../ui/store.js";
 
-const form = { source: "network", data_set: "digits", schemes: ["ours-offload", "random-offload", "heuristic-offload", "random"], seeds: 1, draws: 1, aggregations: 6, target: 0.6 };
+const form = { name: "", source: "network", data_set: "digits", schemes: ["ours-offload", "random-offload", "heuristic-offload", "random"], seeds: 3, draws: 1, aggregations: 6, target: 0.6 };
 const SOURCES = [
   ["network", "The network shown"],
   ["plan", "The plan shown"],
+  ["run", "The run of the closed loop"],
   ["generator", "New networks for each seed"],
 ];
-const SETS = [
-  ["digits", "Digits (small, always there)"],
-  ["mnist", "MNIST (the worker needs its files, or the internet)"],
-  ["fashion-mnist", "Fashion-MNIST (likewise)"],
-];
+const SETS = { digits: "Digits (small)", mnist: "MNIST", "fashion-mnist": "Fashion-MNIST" };
 const NUMBERS = [
   ["aggregations", "Aggregations K", 1, 1000, 1],
-  ["seeds", "Seeds", 1, 100, 1],
+  ["seeds", "Seeds", 1, 100, 1, "One seed can mislead."],
   ["draws", "Draws of random schemes", 1, 100, 1],
   ["target", "Target accuracy", 0.01, 1, "any"],
 ];
 const PAGE = 100;
 
 let stop = new AbortController();
+let opened = "";
 
-/** Show a validation and follow it to its end. */
+/** Show a validation and follow it to its end; nothing without an id. */
 async function open(id) {
   stop.abort();
+  opened = id;
+  if (!id) return update({ job: null, jobError: null });
   stop = new AbortController();
   const { signal } = stop;
   set({ job: id });
@@ -41,7 +43,7 @@ async function open(id) {
   const refresh = async () => update({ job: await call("GET", path, undefined, { signal }) });
   try {
     await refresh();
-    if (ENDED.has(state.job.state)) return;
+    if (ENDED.has(state.job.state)) return undefined;
     let timer = 0;
     await follow(
       `${path}/events`,
@@ -58,6 +60,16 @@ async function open(id) {
     await past();
   } catch (error) {
     if (error.name !== "AbortError") update({ jobError: error });
+  }
+  return undefined;
+}
+
+/** Which data sets the workers have; a page without an answer offers the one that needs no files. */
+async function loadDataSets() {
+  try {
+    update({ dataSets: await call("GET", "/v1/datasets") });
+  } catch {
+    update({ dataSets: null });
   }
 }
 
@@ -89,17 +101,7 @@ async function start() {
   }
 }
 
-/** Lay another validation's curves over the open one's, or take them away. */
-async function overlay(id) {
-  if (state.overlaid?.id === id) return update({ overlaid: null });
-  try {
-    return update({ overlaid: await call("GET", `/v1/validations/${id}`) });
-  } catch (error) {
-    return update({ jobError: error });
-  }
-}
-
-async function cancel() {
+export async function cancel() {
   try {
     update({ job: await call("POST", `/v1/validations/${state.job.id}/cancel`) });
   } catch (error) {
@@ -114,8 +116,18 @@ async function keepPlan() {
   plan.kept = (await call("POST", "/v1/plans", planRequest({ keep: true }))).id;
 }
 
-const source = () => (form.source === "plan" && !state.plan ? "network" : form.source);
-const schemes = () => form.schemes.filter((name) => name !== "plan" || source() === "plan");
+/** Whether there is what a source names. */
+const isThere = (kind) => (kind === "plan" ? Boolean(state.plan) : kind === "run" ? Boolean(state.loop?.plan) : true);
+const source = () => (isThere(form.source) ? form.source : "network");
+const isPlanned = () => source() === "plan" || source() === "run";
+const schemes = () => form.schemes.filter((name) => name !== "plan" || isPlanned());
+
+/** Choose the run of the closed loop as what is trained on, what was planned in it among the schemes. */
+export function chooseRun() {
+  form.source = "run";
+  form.schemes = [...new Set(["plan", ...form.schemes])];
+  set({ view: "validate" });
+}
 const request = () => validationRequest({ ...form, source: source(), schemes: schemes() }, state);
 
 export function validateView(panel) {
@@ -133,13 +145,15 @@ export function validateView(panel) {
     if (state.settings.view !== "validate") return;
     const focused = document.activeElement;
     const [name, value] = panel.contains(focused) ? [focused.name, focused.type === "checkbox" ? focused.value : ""] : [];
-    const sources = SOURCES.filter(([kind]) => kind !== "plan" || state.plan);
+    const sources = SOURCES.filter(([kind]) => isThere(kind));
+    const title = h("input", { type: "text", name: "name", value: form.name, maxlength: 80, placeholder: "optional", onchange: () => (form.name = title.value.trim()) });
     fields.replaceChildren(
       field("Train on", choiceBox({ name: "source", value: source(), options: sources, onset: change("source") })),
-      field("Data set", choiceBox({ name: "data_set", value: form.data_set, options: SETS, onset: change("data_set") })),
-      ...NUMBERS.map(([key, label, min, max, step]) => field(label, numberBox({ name: key, value: form[key], min, max, step, onset: change(key) }))),
+      dataSetField(change("data_set")),
+      field("Name", title),
+      ...NUMBERS.map(([key, label, min, max, step, hint]) => field(label, numberBox({ name: key, value: form[key], min, max, step, onset: change(key) }), hint)),
     );
-    const offered = source() === "plan" ? [["plan", "The plan itself"], ...SCHEMES] : SCHEMES;
+    const offered = isPlanned() ? [["plan", "What was planned"], ...SCHEMES] : SCHEMES;
     const toggle = () => {
       form.schemes = [...checks.querySelectorAll("input:checked")].map((box) => box.value);
       show();
@@ -152,17 +166,37 @@ export function validateView(panel) {
     go.disabled = Boolean(state.starting) || !state.network || schemes().length === 0;
     calls.refresh();
   };
-  listen(["settings", "network", "plan", "starting", "job"], show);
-  listen(["jobs", "settings", "job", "overlaid"], () => state.settings.view === "validate" && list.replaceChildren(...pastList()));
+  listen(["settings", "network", "plan", "starting", "job", "dataSets"], show);
+  listen(["jobs", "settings", "job", "overlaid", "shelf"], () => {
+    if (state.settings.view === "validate" && !list.querySelector(".renaming")) renew(list, pastList());
+  });
   let entered = false;
   const enter = () => {
-    if (entered || state.settings.view !== "validate") return;
-    entered = true;
-    past();
-    if (state.settings.job && state.job?.id !== state.settings.job) open(state.settings.job);
+    if (state.settings.view !== "validate") return;
+    if (!entered) {
+      entered = true;
+      past();
+      loadDataSets();
+      loadShelf();
+    }
+    // A link or Back may name another validation.
+    if (state.settings.job !== opened) open(state.settings.job);
   };
   listen(["settings", "network"], enter);
-  addEventListener("key", () => ((entered = false), enter()));
+  addEventListener("key", () => ((entered = false), (opened = ""), enter()));
+}
+
+/** Data sets that no worker has cannot be chosen, and the reason is told. */
+function dataSetField(onset) {
+  const { workers, data_sets: known } = state.dataSets ?? { workers: 0, data_sets: [{ name: "digits" }] };
+  // Without workers nothing is known, and a validation waits for one.
+  const missing = workers ? known.filter((one) => !one.available) : [];
+  const box = choiceBox({ name: "data_set", value: form.data_set, options: known.map((one) => [one.name, `${SETS[one.name] ?? one.name}${missing.includes(one) ? " (not there)" : ""}`]), onset });
+  for (const { name, reason } of missing) Object.assign(box.querySelector(`[value="${name}"]`), { disabled: true, title: reason });
+  const hint = workers || !state.dataSets ? missing.length ? `${missing.map(({ name }) => SETS[name] ?? name).join(", ")}: no worker has the files. They belong into a worker’s FEDSIFT_DATA_DIR.` : "" : "No worker is running (fedsift worker starts one).";
+  const made = field("Data set", box, hint);
+  made.classList.add("wide");
+  return made;
 }
 
 function requests() {
@@ -176,112 +210,28 @@ function requests() {
   return made;
 }
 
-const when = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+const SHOWN = 30;
 
 function pastList() {
   const { jobs, job } = state;
   if (!jobs) return [loading("Looking")];
   if (!jobs.length) return [empty("None yet", "What you start is listed here.")];
-  return [
-    h(
-      "ul",
-      { class: "past" },
-      jobs.slice(0, 30).map((one) => {
-        const current = one.id === job?.id ? job : one;
-        const progress = ENDED.has(current.state) ? "" : `, ${percent(current.progress)}`;
-        const name = `${when(one.created_at)} · ${current.state}${progress}`;
-        const over = state.overlaid?.id === one.id;
-        const lay = button(over ? "take away" : "overlay", () => overlay(one.id), { class: "link", "aria-pressed": String(over), "data-job": one.id, "aria-label": `Overlay the curves of ${name}` });
-        return h("li", {}, button(name, () => open(one.id), { class: "link", "aria-current": one.id === job?.id ? "true" : null }), job && one.id !== job.id && lay);
-      }),
-    ),
-  ];
-}
-
-export function validatePanel(panel) {
-  const show = () => {
-    if (state.settings.view !== "validate") return;
-    const { job, jobError, starting } = state;
-    renew(
-      panel,
-      [
-        jobError && problem(jobError),
-        starting && loading("Starting"),
-        !job && !starting && !jobError && empty("No validation open", "Start one on the left, or open a past one."),
-        job && heading(job),
-        job?.failure && problem({ document: { title: "It failed", detail: `${job.failure.detail} (${job.failure.scheme}, seed ${job.failure.seed})` } }),
-        job && job.schemes.some((one) => one.accuracy.mean.length) ? results(job) : job && !ENDED.has(job.state) && loading(job.state === "queued" ? "Waiting for a worker to take it (`fedsift worker` starts one)" : "Waiting for the first round"),
-      ].filter(Boolean),
-    );
-  };
-  let before = {};
-  listen(["job", "overlaid", "jobError", "starting", "settings"], () => {
-    const now = { job: state.job, over: state.overlaid, error: state.jobError, starting: state.starting, view: state.settings.view };
-    if (Object.keys(now).every((name) => now[name] === before[name])) return;
-    before = now;
-    show();
+  const rows = jobs.slice(0, SHOWN).map((one) => {
+    const current = one.id === job?.id ? job : one;
+    const progress = ENDED.has(current.state) ? "" : `, ${percent(current.progress)}`;
+    return { id: one.id, kind: "validation", name: labelOf(one), about: `${current.state}${progress}`, current: one.id === job?.id, busy: !ENDED.has(current.state) };
   });
-  addEventListener("shade", show);
+  return [shelfList(rows, { open: ({ id }) => open(id), over: Boolean(job), remove }), jobs.length > SHOWN && h("p", { class: "muted" }, `and ${jobs.length - SHOWN} older ones`)].filter(Boolean);
 }
 
-function heading(job) {
-  const left = job.seconds_left === undefined ? "" : `, about ${Math.ceil(job.seconds_left)} s left`;
-  const busy = !ENDED.has(job.state);
-  return h(
-    "div",
-    { class: "card" },
-    facts([
-      ["State", h("span", { id: "job-state", "data-job": job.id }, `${job.state}${busy ? left : ""}`)],
-      ["Trained on", `${job.data_set}, ${job.sample_size} devices sampled, ${job.aggregations} aggregations of ${job.aggregation_period} steps`],
-      ["Runs done", `${job.parts_done} of ${job.parts}`],
-    ]),
-    h("progress", { max: 1, value: job.progress, "aria-label": "Progress" }),
-    h(
-      "div",
-      { class: "row" },
-      busy && button("Cancel", cancel, { id: "cancel-validation", disabled: job.state === "cancelling" }),
-      button("All results as CSV", () => save(`${job.id}.csv`, csv(schemeTable(job)), "text/csv"), { class: "quiet" }),
-      button("As JSON", () => save(`${job.id}.json`, JSON.stringify(job, null, 1)), { class: "quiet" }),
-    ),
-  );
-}
-
-/** The curves laid over, dotted and without bands. */
-function overlaid(job, measure) {
-  const other = state.overlaid;
-  if (!other || other.id === job.id) return [];
-  return curveSeries(other, measure).map(({ name, x, y, look }) => ({ name: `${name}, ${when(other.created_at)}`, x, y, look: { ...look, dash: "1.5 3" } }));
-}
-
-const band = (job) => {
-  const runs = Math.max(...job.schemes.map((one) => one.runs_planned));
-  const means = runs > 1 ? `Means over up to ${runs} runs; bands are one standard deviation wide on each side.` : "One run of each scheme: chance alone can order them.";
-  return `${means} Solid lines send data, dashed ones do not.${state.overlaid ? " Dotted lines are those of the validation laid over." : ""}`;
-};
-
-function results(job) {
-  const lines = (measure, caption, more = {}) => {
-    const svg = lineChart({ title: `${caption} by scheme`, xLabel: "aggregation k", yLabel: measure.replace("_", " "), series: [...curveSeries(job, measure), ...overlaid(job, measure)], to: job.aggregations, ...more });
-    return h("div", { class: "card" }, figureOf(svg, caption, curveTable(job, measure), measure), h("small", {}, band(job)));
-  };
-  const bars = (key, caption) => {
-    const rows = job.schemes.map((one) => ({ name: one.scheme, value: one.runs ? (one[key] ?? null) : null, text: standing(job, one, key), look: lookOf(one.scheme) }));
-    return h("div", { class: "card" }, figureOf(barChart({ title: `${caption} by scheme`, xLabel: caption, rows }), caption, [["scheme", caption], ...rows.map(({ name, value }) => [name, value])], key));
-  };
-  const table = schemeTable(job);
-  return h(
-    "div",
-    {},
-    h(
-      "div",
-      { class: "cards" },
-      lines("accuracy", "Accuracy after each aggregation", { target: job.target }),
-      lines("loss", "Loss after each aggregation"),
-      bars("aggregations_to_target", `Aggregations to an accuracy of ${job.target}`),
-      bars("datapoints_to_target", `Datapoints processed to an accuracy of ${job.target}`),
-      bars("moved", "Datapoints moved"),
-      lines("gradient_norm", "Gradient norm as measured", { from: 0 }),
-    ),
-    h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": "Results by scheme" }, tableOf(table)),
-  );
+/** Forget a validation that has ended. */
+async function remove({ id }) {
+  try {
+    await call("DELETE", `/v1/validations/${id}`);
+    await takeOff(id);
+    if (state.settings.job === id) set({ job: "" });
+    await past();
+  } catch (error) {
+    update({ jobError: error });
+  }
 }
