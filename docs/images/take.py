@@ -24,13 +24,24 @@ def take_plan(visit: Visit) -> None:
     visit.page.screenshot(path=FOLDER / "studio-plan.png")
 
 
+def take_comparison(visit: Visit) -> None:
+    """Three samplers over the number of devices: means over ten seeds with their intervals, and the bound."""
+    visit.open("view=compare&n=60&compare=greedy,heuristic,random&counts=1,2,3,4,5,6,8,10,12,16,20,25&seeds=10")
+    expect(visit.page.get_by_role("img", name="Objective over the number of sampled devices")).to_be_visible()
+    visit.wait_for_frame()
+    visit.page.screenshot(path=FOLDER / "studio-compare.png")
+
+
 def take_validation(visit: Visit) -> None:
-    """The curves of a validation on the network that the page shows first, averaged over three seeds."""
-    visit.open("view=validate")
+    """The curves of a validation, averaged over five seeds, each with a network of its own."""
+    visit.open("view=validate&n=60&degree=6&size=5")
     for box in visit.page.locator("#panel-validate input[type=checkbox]").all():
         box.set_checked(box.get_attribute("value") in SCHEMES)
-    visit.page.get_by_label("Seeds").fill("3")
-    visit.page.get_by_label("Seeds").press("Tab")
+    visit.page.get_by_label("Train on").select_option("generator")
+    visit.page.get_by_label("Name").fill("Five networks")
+    for label, value in (("Seeds", "5"), ("Draws of random schemes", "2"), ("Aggregations K", "10")):
+        visit.page.get_by_label(label).fill(value)
+        visit.page.get_by_label(label).press("Tab")
     visit.button("Start").click()
     expect(visit.page.locator("#job-state")).to_have_text("succeeded", timeout=TRAINING_MILLISECONDS)
     expect(visit.page.get_by_role("img", name="Accuracy after each aggregation by scheme")).to_be_visible()
@@ -40,14 +51,14 @@ def take_validation(visit: Visit) -> None:
 
 
 def main() -> None:
-    """Start a service and a browser, and take both."""
+    """Start a service and a browser, and take all."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_server(Path(folder), workers="1") as server,
+        running_server(Path(folder), workers="1", time_limit="60") as server,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        for take in (take_plan, take_validation):
+        for take in (take_plan, take_comparison, take_validation):
             with Visit.to(browser, server.url, viewport=SIZE, locale="en-GB") as visit:
                 take(visit)
         browser.close()

@@ -1,0 +1,1 @@
+"""The guide at `/guide`: the documentation as a site, packed into one file by `make docs`."""
