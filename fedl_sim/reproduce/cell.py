@@ -7,6 +7,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from fedl_sim.churn.churn import Churn
@@ -17,12 +18,28 @@ from fedl_sim.network.realisation import RealisationSettings
 from fedl_sim.simulate.sweep import ExperimentSettings, Job, run_job
 from sampler.schemes import find_scheme
 
-__all__ = ["Cell", "cells_of", "run_cell"]
+__all__ = ["Cell", "run_cell"]
+
+# What a run draws, and how, changed with this number: finished cells of another version are not taken.
+VERSION = 2
+# Settings that came later, with the value that cells had before. At this value they are no part of a cell's name.
+_LATER: tuple[tuple[str, object], ...] = (
+    ("run.transfer", "redraw"),
+    ("run.training.equal_batches", False),
+    ("realisation.label_epsilon", None),
+    ("realisation.dirichlet", None),
+    ("realisation.derive_similarity", False),
+    ("run.send", "any"),
+    ("luck", 0),
+    ("model", None),
+)
 
 
 @dataclass(frozen=True)
 class Cell:
     """One run of one scheme on one realisation.
+
+    Two cells are equal if they are the same run, whatever a table calls it.
 
     Attributes:
         data_set: see `fedl_sim.data.datasets`.
@@ -33,6 +50,9 @@ class Cell:
         run: how long, how many devices, how they train.
         churn: what goes wrong; None: nothing.
         policy: who trains after a device was lost, see `fedl_sim.churn.policies`.
+        luck: which random numbers training draws.
+        model: see `fedl_sim.engines.models`; None takes the data set's own.
+        arm: what it is called where several are compared, see `fedl_sim.reproduce.compared`; the scheme if empty.
     """
 
     data_set: str
@@ -44,18 +64,30 @@ class Cell:
     run: RunSettings = field(default_factory=partial(RunSettings, transfer="redraw"))
     churn: Churn | None = None
     policy: str = DEFAULT_POLICY
+    luck: int = 0
+    model: str | None = None
+    arm: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:
+        """What it is called where several are compared."""
+        return self.arm or self.scheme
 
     @property
     def settings(self) -> dict[str, Any]:
         """All settings as plain JSON values, with the sampler and offloading that the scheme stands for."""
         lists = asdict(self)
         del lists["run"]["threads"]  # the result is the same for any number
-        if self.run.transfer == "redraw":
-            del lists["run"]["transfer"]  # cells had no other kind at first, and keep their names
-        if self.realisation.label_epsilon is None:
-            del lists["realisation"]["label_epsilon"]  # so that finished cells keep their names
+        # Nor does a name decide anything. Under churn it never did, so these cells keep what they are called by.
+        del lists["arm"]
+        if (graph := Path(self.realisation.topology)).is_file():
+            # Its content decides, wherever it lies.
+            lists["realisation"]["topology"] = hashlib.sha256(graph.read_bytes()).hexdigest()
+        for path, before in _LATER:
+            _leave_out(lists, path.split("."), before)
         if self.churn is None:
-            del lists["churn"], lists["policy"]
+            del lists["churn"], lists["policy"], lists["scheme"]
+            lists["version"] = VERSION
         scheme = find_scheme(self.scheme)
         return lists | {"sampler": scheme.sampler, "offloading": scheme.offloading}
 
@@ -74,16 +106,12 @@ class Cell:
         return hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def cells_of(
-    template: Cell, *, schemes: tuple[str, ...], seeds: tuple[int, ...], draws: int | None = None
-) -> tuple[Cell, ...]:
-    """Return all runs of these schemes on these seeds with the template's settings; at most `draws` of each network."""
-    return tuple(
-        replace(template, scheme=scheme, seed=seed, draw=draw)
-        for seed in seeds
-        for scheme in schemes
-        for draw in range(find_scheme(scheme).draws)[:draws]
-    )
+def _leave_out(lists: dict[str, Any], path: list[str], value: object) -> None:
+    *places, name = path
+    for place in places:
+        lists = lists[place]
+    if lists[name] == value:
+        del lists[name]
 
 
 def run_cell(cell: Cell) -> SchemeRun:
@@ -96,5 +124,7 @@ def run_cell(cell: Cell) -> SchemeRun:
         seeds=(cell.seed,),
         churn=cell.churn,
         policy=cell.policy,
+        luck=cell.luck,
+        model=cell.model,
     )
     return run_job(settings, Job(cell.seed, cell.scheme, cell.draw))

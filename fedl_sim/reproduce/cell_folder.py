@@ -18,7 +18,6 @@ from fedl_sim.loop.records import AggregationRecord, DeviceRecord, PeriodRecord,
 from fedl_sim.parallel import fan_out
 from fedl_sim.reproduce.cell import Cell, run_cell
 from fedl_sim.reproduce.provenance import source_version
-from sampler.schemes import EVERYONE
 
 __all__ = ["CellFolder", "Results"]
 
@@ -37,7 +36,8 @@ class CellFolder:
 
     def missing(self, cells: Sequence[Cell]) -> list[Cell]:
         """Return the cells without a file, each once."""
-        return [cell for cell in dict.fromkeys(cells) if not self.file(cell).exists()]
+        one_each = {cell.key: cell for cell in reversed(cells)}
+        return [cell for cell in reversed(one_each.values()) if not self.file(cell).exists()]
 
     def load(self, cells: Sequence[Cell]) -> dict[Cell, SchemeRun]:
         """Read finished cells.
@@ -46,6 +46,12 @@ class CellFolder:
             SimulationError: one is missing or damaged.
         """
         return {cell: self._read(cell) for cell in cells}
+
+    def seconds(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
+        """Yield finished cells with the time that each took."""
+        for cell in dict.fromkeys(cells):
+            if self.file(cell).exists():
+                yield cell, json.loads(self.file(cell).read_text(encoding="utf-8"))["seconds"]
 
     def versions(self, cells: Sequence[Cell]) -> list[str]:
         """Return the versions of the code that ran these cells."""
@@ -58,17 +64,17 @@ class CellFolder:
         *,
         processes: int = 1,
         dask: str | None = None,
-        on_cell: Callable[[Cell], None] | None = None,
+        on_cell: Callable[[Cell, float], None] | None = None,
     ) -> None:
-        """Run the missing cells and write each as soon as it is finished."""
-        todo = self.missing(cells)
-        # The longest first, so that no process waits at the end for a long run that began last.
-        todo.sort(key=lambda cell: cell.scheme != EVERYONE)
-        calls = (joblib.delayed(_timed)(cell) for cell in todo)
+        """Run the missing cells in their order, and write each as soon as it is finished.
+
+        `on_cell` is told each one and the seconds that it took.
+        """
+        calls = (joblib.delayed(_timed)(cell) for cell in self.missing(cells))
         for cell, run, seconds in _results(calls, processes, dask):
             self._write(cell, run, seconds)
             if on_cell is not None:
-                on_cell(cell)
+                on_cell(cell, seconds)
 
     def _write(self, cell: Cell, run: SchemeRun, seconds: float) -> None:
         content = {
@@ -109,6 +115,6 @@ def _results(calls: Iterator[Any], processes: int, dask: str | None) -> Iterator
 
 
 def _timed(cell: Cell) -> tuple[Cell, SchemeRun, float]:
-    begin = time.perf_counter()
+    begin = time.process_time()  # so that other work on the machine does not count
     run = run_cell(cell)
-    return cell, run, time.perf_counter() - begin
+    return cell, run, time.process_time() - begin

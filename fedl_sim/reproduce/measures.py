@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from fedl_sim.loop.records import AggregationRecord, SchemeRun
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.tables import Spread
+from fedl_sim.reproduce.tables import NOT_RUN, Spread
 from fedl_sim.simulate.summary import first_reaching
 
-__all__ = ["curve", "final", "runs_by_seed", "spread", "to_target"]
+__all__ = ["curve", "final", "reached_text", "runs_by_seed", "spread", "to_target"]
 
 
 def runs_by_seed(results: Results, cells: Iterable[Cell], scheme: str) -> dict[int, list[SchemeRun]]:
-    """Return the scheme's runs among these cells."""
+    """Return the scheme's runs among these cells, as far as they are finished."""
     found: dict[int, list[SchemeRun]] = {}
     for cell in cells:
-        if cell.scheme == scheme:
+        if cell.name == scheme and cell in results:
             found.setdefault(cell.seed, []).append(results[cell])
     return found
 
@@ -35,8 +35,7 @@ def curve(runs: dict[int, list[SchemeRun]], name: str) -> NDArray[np.float64]:
 
 def final(runs: dict[int, list[SchemeRun]], name: str = "accuracy") -> NDArray[np.float64]:
     """A record's field after the last aggregation, by seed."""
-    last: NDArray[np.float64] = curve(runs, name)[:, -1]
-    return last
+    return np.array([np.mean([getattr(run.aggregations[-1], name) for run in draws]) for draws in runs.values()])
 
 
 def to_target(
@@ -54,11 +53,23 @@ def to_target(
         count += len(draws)
         if len(found) == len(draws):
             reached.append(float(np.mean([of(hit) for hit in found])))
-    share = hits / count
+    share = hits / count if count else 0.0
     return (spread(np.array(reached)) if share == 1 else None), share
+
+
+def reached_text(
+    runs: dict[int, list[SchemeRun]], target: float, of: Callable[[AggregationRecord], float], *, digits: int
+) -> str:
+    """Return the cost to reach the target for a table, or in how many runs it was reached."""
+    found, share = to_target(runs, target, of)
+    if not runs or np.isnan(target):
+        return NOT_RUN
+    return f"– {share:.0%}" if found is None else found.text(digits)
 
 
 def spread(values: NDArray[np.float64]) -> Spread:
     """Mean and deviation over seeds (n − 1; zero for one seed)."""
+    if values.size == 0:
+        return Spread(float("nan"), 0.0, 0)
     deviation = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return Spread(float(values.mean()), deviation, int(values.size))

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fedl_sim.reproduce.cell import Cell, cells_of
+from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
+from fedl_sim.reproduce.compared import cells_of
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.study import Scope
 from fedl_sim.reproduce.tables import Table
 from sampler.schemes import EVERYONE
 
-__all__ = ["Panel", "curve_table", "panel_of"]
+__all__ = ["Panel", "cells_by_network", "curve_table", "panel_of"]
 
 # No data moves, and the sampler does not use the budgets of moving.
 _BLIND = ("random", "heuristic", "ours", "greedy:resemblance")
@@ -29,8 +30,8 @@ class Panel:
 def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
     """Return the panel of some schemes with a template's settings.
 
-    FedL on all nodes takes longest and does not depend on S: it is one run, on as many networks as the scope says. Runs
-    that do not depend on the budgets are shared by all budgets.
+    FedL on all nodes does not depend on S: panels share its runs. Runs that do not depend on the budgets are shared by
+    all budgets.
     """
     still = replace(template, realisation=replace(template.realisation, budget="loose"))
     sampled = tuple(
@@ -47,8 +48,16 @@ def panel_of(template: Cell, schemes: Sequence[str], scope: Scope) -> Panel:
     all_nodes: tuple[Cell, ...] = ()
     if EVERYONE in schemes:
         same = replace(still, run=replace(template.run, sample_size=1))
-        all_nodes = cells_of(same, schemes=(EVERYONE,), seeds=scope.seeds[: scope.references])
-    return Panel(template.data_set, n, template.run.sample_size, sampled + all_nodes)
+        all_nodes = cells_of(same, schemes=(EVERYONE,), seeds=scope.seeds)
+    cells = tuple(scope.under_setting(cell) for cell in sampled + all_nodes)
+    return Panel(template.data_set, n, template.run.sample_size, cells)
+
+
+def cells_by_network(panels: Sequence[Panel]) -> tuple[Cell, ...]:
+    """Return all cells, seed after seed: with the first networks alone, a table has all its rows and columns."""
+    cells = [cell for panel in panels for cell in panel.cells]
+    seeds = {seed: place for place, seed in enumerate(dict.fromkeys(cell.seed for cell in cells))}
+    return tuple(sorted(cells, key=lambda cell: seeds[cell.seed]))
 
 
 def curve_table(panels: Sequence[Panel], schemes: Sequence[str], results: Results) -> Table:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from fedl_sim.pictures import save_drawings
+from fedl_sim.pictures import DPI, save_drawings
 from fedl_sim.reproduce.study import Report
 
 __all__ = ["write_report"]
@@ -25,4 +25,4 @@ def write_report(report: Report, folder: Path, about: Mapping[str, object]) -> l
             path = folder / f"{table.name}.{extension}"
             path.write_text(text, encoding="utf-8")
             paths.append(path)
-    return paths + (save_drawings(report.drawings, folder, dpi=120) if report.drawings else [])
+    return paths + (save_drawings(report.drawings, folder, dpi=DPI) if report.drawings else [])

@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Spread", "Table"]
+__all__ = ["NOT_RUN", "Spread", "Table"]
+
+NOT_RUN = "·"
 
 Value = str | int | float | None
 
@@ -21,6 +23,8 @@ class Spread:
 
     def text(self, digits: int = 3) -> str:
         """Return the text for a table."""
+        if self.count == 0:
+            return NOT_RUN
         mean = f"{self.mean:.{digits}f}"
         return mean if self.count == 1 else f"{mean} ± {self.deviation:.{digits}f}"
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.claims import accuracy_claims
-from fedl_sim.reproduce.compared import FIGURE_SCHEMES, label_of
-from fedl_sim.reproduce.figures import curve_grid
+from fedl_sim.reproduce.compared import AGAIN, FIGURE_SCHEMES, label_of
+from fedl_sim.reproduce.figures.curve_grid import accuracy_figures
+from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.measures import final, runs_by_seed, spread
-from fedl_sim.reproduce.panel import Panel, curve_table, panel_of
+from fedl_sim.reproduce.panel import Panel, cells_by_network, curve_table, panel_of
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from sampler.schemes import EVERYONE
@@ -19,8 +19,8 @@ __all__ = ["accuracy_study"]
 def accuracy_study(template: Cell, scope: Scope) -> Study:
     """The grid of the paper, or a small one."""
     data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
-    sizes = (20, 40) if scope.quick else (100, 200)
-    schemes = (*FIGURE_SCHEMES, EVERYONE)
+    sizes = scope.among((20, 40) if scope.quick else (100, 200))
+    schemes = (*FIGURE_SCHEMES, AGAIN, EVERYONE)
     panels = tuple(
         panel_of(
             template.sized(data_set, n, s),
@@ -33,21 +33,10 @@ def accuracy_study(template: Cell, scope: Scope) -> Study:
     )
 
     def report(results: Results) -> Report:
-        drawings = {
-            f"accuracy-{data_set}": curve_grid(
-                [p for p in panels if p.data_set == data_set],
-                schemes,
-                results,
-                row=lambda panel: panel.n_devices,
-                column=lambda panel: panel.sample_size,
-                title=lambda panel: f"N = {panel.n_devices}, S = {panel.sample_size}",
-            )
-            for data_set in data_sets
-        }
-        tables = (_table(panels, schemes, results), accuracy_claims(panels, results))
-        return Report((*tables, curve_table(panels, schemes, results)), drawings)
+        tables = (_table(panels, schemes, results), curve_table(panels, schemes, results))
+        return Report(tables, accuracy_figures(rows_of(tables)))
 
-    return Study("accuracy", tuple(cell for panel in panels for cell in panel.cells), report)
+    return Study("accuracy", cells_by_network(panels), report)
 
 
 def _table(panels: Sequence[Panel], schemes: Sequence[str], results: Results) -> Table:

@@ -1,23 +1,21 @@
 """Table I: aggregations until a share of what FedL on all nodes reaches, S = 6, N = 600, 700, 800."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from fedl_sim.loop.records import AggregationRecord
+import numpy as np
+
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.claims import Target, saving_claims
-from fedl_sim.reproduce.compared import TABLE_SCHEMES, label_of
-from fedl_sim.reproduce.figures import curve_grid
-from fedl_sim.reproduce.measures import final, runs_by_seed, spread, to_target
-from fedl_sim.reproduce.panel import Panel, curve_table, panel_of
+from fedl_sim.reproduce.compared import SHARES, TABLE_SCHEMES, label_of
+from fedl_sim.reproduce.figures.curve_grid import convergence_figures
+from fedl_sim.reproduce.figures.rows import rows_of
+from fedl_sim.reproduce.measures import final, reached_text, runs_by_seed, spread
+from fedl_sim.reproduce.panel import Panel, cells_by_network, curve_table, panel_of
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from sampler.schemes import EVERYONE
 
 __all__ = ["PAPER_TABLE", "SHARES", "convergence_study"]
-
-# Of the final accuracy of FedL on all nodes, as the paper has it; digits are ours.
-SHARES: Mapping[str, float] = {"mnist": 0.85, "fashion-mnist": 0.65, "digits": 0.85}
 
 _SIZES = (600, 700, 800)
 # The paper's Table I; None is its dash: not reached.
@@ -34,7 +32,7 @@ PAPER_TABLE: Mapping[str, Mapping[str, tuple[int | None, ...]]] = {
 def convergence_study(template: Cell, scope: Scope) -> Study:
     """The columns of the table, or small ones."""
     data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
-    sizes = (40, 60) if scope.quick else _SIZES
+    sizes = scope.among((40, 60) if scope.quick else _SIZES)
     schemes = (*TABLE_SCHEMES, EVERYONE)
     panels = tuple(
         panel_of(
@@ -47,30 +45,16 @@ def convergence_study(template: Cell, scope: Scope) -> Study:
     )
 
     def report(results: Results) -> Report:
-        drawing = curve_grid(
-            panels,
-            schemes,
-            results,
-            row=lambda panel: panel.data_set,
-            column=lambda panel: panel.n_devices,
-            title=lambda panel: f"{panel.data_set}, N = {panel.n_devices}",
-            level=lambda panel: _target(panel, results),
-        )
-        claims = saving_claims(
-            ("convergence-claims", "The paper's sentences on Table I"),
-            {"aggregations": "40 % (MNIST), 50 % (F-MNIST)"},
-            [Target(panel, _target(panel, results)) for panel in panels],
-            results,
-        )
-        tables = (_table(panels, results), _datapoints(panels, results), claims, curve_table(panels, schemes, results))
-        return Report(tables, {"convergence": drawing})
+        tables = (_table(panels, results), _datapoints(panels, results), curve_table(panels, schemes, results))
+        return Report(tables, convergence_figures(rows_of(tables)))
 
-    return Study("convergence", tuple(cell for panel in panels for cell in panel.cells), report)
+    return Study("convergence", cells_by_network(panels), report)
 
 
 def _target(panel: Panel, results: Results) -> float:
     """The share of what all nodes reach, on average over the networks where they ran."""
-    return SHARES[panel.data_set] * float(final(runs_by_seed(results, panel.cells, EVERYONE)).mean())
+    reached = final(runs_by_seed(results, panel.cells, EVERYONE))
+    return SHARES[panel.data_set] * float(reached.mean()) if reached.size else np.nan
 
 
 def _table(panels: Sequence[Panel], results: Results) -> Table:
@@ -78,7 +62,8 @@ def _table(panels: Sequence[Panel], results: Results) -> Table:
     for scheme in TABLE_SCHEMES:
         row: dict[str, str | int | float | None] = {"scheme": label_of(scheme)}
         for panel in panels:
-            ours = _reached(panel, scheme, results, lambda record: float(record.aggregation), digits=1)
+            runs = runs_by_seed(results, panel.cells, scheme)
+            ours = reached_text(runs, _target(panel, results), lambda record: float(record.aggregation), digits=1)
             row[_heading(panel)] = f"{ours} {_papers(panel, scheme)}".strip()
         rows.append(row)
     reference: dict[str, str | int | float | None] = {"scheme": "final accuracy, all nodes"}
@@ -98,7 +83,9 @@ def _datapoints(panels: Sequence[Panel], results: Results) -> Table:
     for scheme in TABLE_SCHEMES:
         row: dict[str, str | int | float | None] = {"scheme": label_of(scheme)}
         for panel in panels:
-            row[_heading(panel)] = _reached(panel, scheme, results, lambda record: float(record.processed), digits=0)
+            runs = runs_by_seed(results, panel.cells, scheme)
+            target = _target(panel, results)
+            row[_heading(panel)] = reached_text(runs, target, lambda record: float(record.processed), digits=0)
         rows.append(row)
     return Table(
         "datapoints",
@@ -107,14 +94,6 @@ def _datapoints(panels: Sequence[Panel], results: Results) -> Table:
         tuple(rows),
         (_note(panels),),
     )
-
-
-def _reached(
-    panel: Panel, scheme: str, results: Results, of: Callable[[AggregationRecord], float], *, digits: int
-) -> str:
-    runs = runs_by_seed(results, panel.cells, scheme)
-    found, share = to_target(runs, _target(panel, results), of)
-    return f"– {share:.0%}" if found is None else found.text(digits)
 
 
 def _note(panels: Sequence[Panel]) -> str:

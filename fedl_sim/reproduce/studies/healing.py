@@ -7,7 +7,6 @@ policies are compared network by network. Without losses they are one and the sa
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +15,18 @@ from fedl_sim.churn.churn import Churn
 from fedl_sim.churn.policies import POLICIES
 from fedl_sim.loop.records import SchemeRun
 from fedl_sim.paired import Paired, holm, paired
-from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
+from fedl_sim.reproduce.figures.points import POLICY_LABELS, churn_figures
+from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.measures import spread
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from fedl_sim.simulate.summary import first_reaching
-from sampler.scheme_styles import COLOURS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["TARGET_SHARE", "churn_study"]
 
 HEALING = "heal"
-LABELS = {
-    "fixed": "fixed set",
-    "redraw": "all drawn anew at random",
-    "patch": "lost ones replaced at random",
-    "heal": "healing",
-    "afresh": "all chosen anew by the sampler",
-}
 # The target is this share of the accuracy that the same network reaches without losses.
 TARGET_SHARE = 0.95
 
@@ -115,8 +104,8 @@ def churn_study(template: Cell, scope: Scope) -> Study:
             Outcome(condition, policy, tuple(results[cell] for cell in cells))
             for (condition, policy), cells in grid.items()
         ]
-        drawing = Drawing(8.4, 3.6, lambda figure: _draw(figure, outcomes))
-        return Report((_table(outcomes, base), _runs_table(outcomes, scope.seeds)), {"churn": drawing})
+        tables = (_table(outcomes, base), _runs_table(outcomes, scope.seeds))
+        return Report(tables, churn_figures(rows_of(tables)))
 
     return Study("churn", tuple(cell for cells in grid.values() for cell in cells), report)
 
@@ -135,7 +124,7 @@ def _table(outcomes: Sequence[Outcome], base: Cell) -> Table:
         until = outcome.aggregations_to(targets)
         row: Row = {
             "condition": outcome.condition.name,
-            "policy": "any" if outcome.condition is CALM else LABELS[outcome.policy],
+            "policy": "any" if outcome.condition is CALM else POLICY_LABELS[outcome.policy],
             "updates a period": _digits(outcome.per_period(lambda run: [len(p.arrived) for p in run.periods])),
             "devices joining a period": _digits(outcome.per_period(lambda run: [len(p.joined) for p in run.periods])),
             "final accuracy": spread(outcome.final).text(),
@@ -212,33 +201,3 @@ def _runs_table(outcomes: Sequence[Outcome], seeds: Sequence[int]) -> Table:
 
 def _digits(value: float | None) -> str | None:
     return None if value is None else f"{value:.2f}"
-
-
-def _draw(figure: "Figure", outcomes: Sequence[Outcome]) -> None:
-    """Final accuracy over the loss, and accuracy over aggregations at the largest loss."""
-    left, right = figure.subplots(1, 2)
-    calm = outcomes[0]
-    pure = [outcome for outcome in outcomes if outcome.condition in LOSSES]
-    most = max(pure, key=lambda outcome: outcome.condition.churn.loss).condition
-    for policy, colour in zip(POLICIES, COLOURS, strict=False):
-        mine = [calm, *(outcome for outcome in pure if outcome.policy == policy)]
-        losses = [outcome.condition.churn.loss for outcome in mine]
-        error = [
-            outcome.final.std(ddof=1) / len(outcome.runs) ** 0.5 if len(outcome.runs) > 1 else 0 for outcome in mine
-        ]
-        means = [outcome.final.mean() for outcome in mine]
-        left.errorbar(losses, means, error, fmt="o-", color=colour, markersize=4, label=LABELS[policy])
-        curves = np.array(
-            [
-                [record.accuracy for record in run.aggregations]
-                for outcome in mine
-                if outcome.condition is most
-                for run in outcome.runs
-            ]
-        )
-        right.plot(curves.mean(axis=0), color=colour)
-    left.set(xlabel="chance that a device is lost in a period", ylabel="final test accuracy (± standard error)")
-    right.set(xlabel="aggregation", ylabel="mean test accuracy", title=most.name)
-    for axes in (left, right):
-        axes.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=3, fontsize="small")

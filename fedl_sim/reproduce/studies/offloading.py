@@ -6,24 +6,20 @@
 from dataclasses import replace
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.network.realisation import RealisationSettings, realise
-from fedl_sim.pictures import Drawing
 from fedl_sim.randomness import stream
 from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.figures.points import solver_figures
+from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from sampler.base import SamplingProblem
 from sampler.baselines import sample_randomly
-from sampler.scheme_styles import COLOURS
 from solver import Plan, Schedule, plan_offloading
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["solver_study"]
 
@@ -41,7 +37,8 @@ def solver_study(template: Cell, scope: Scope) -> Study:
             for n in sizes
             for budget in ("loose", "tight", "scarce")
         ]
-        return Report((_table(rows, scope.seeds),), {"solver": Drawing(5.0, 3.6, lambda figure: _draw(figure, rows))})
+        tables = (_table(rows, scope.seeds),)
+        return Report(tables, solver_figures(rows_of(tables)))
 
     return Study("solver", (), report)
 
@@ -84,14 +81,3 @@ def _table(rows: list[dict[str, str | int | float | None]], seeds: tuple[int, ..
         tuple(rows[0]),
         tuple(rows),
     )
-
-
-def _draw(figure: "Figure", rows: list[dict[str, str | int | float | None]]) -> None:
-    axes = figure.subplots()
-    for colour, budget in zip(COLOURS, dict.fromkeys(row["budget"] for row in rows), strict=False):
-        line = [row for row in rows if row["budget"] == budget]
-        sizes, ratios = (np.array([row[name] for row in line], np.float64) for name in ("N", RATIO))
-        axes.plot(sizes, ratios, "o-", color=colour, label=str(budget))
-    axes.set(xlabel="devices", ylabel=RATIO, yscale="log", title="A period of five steps, S = 6")
-    axes.legend(title="budgets")
-    axes.grid(alpha=0.3)

@@ -6,21 +6,19 @@ without offloading. The ablations change one part of a method at a time.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fedl_sim.loop.devices import TrainingSettings
-from fedl_sim.pictures import Drawing
-from fedl_sim.reproduce.cell import Cell, cells_of
+from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.compared import colour_of, label_of
+from fedl_sim.reproduce.compared import cells_of, label_of
+from fedl_sim.reproduce.figures.points import sampling_figures
+from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.measures import final, runs_by_seed, spread
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["Condition", "sampling_study"]
 
@@ -66,9 +64,7 @@ def sampling_study(template: Cell, scope: Scope) -> Study:
     def report(results: Results) -> Report:
         gains = _map_table(conditions, base, scope.seeds, results)
         ablations = _ablation_table(parts, base, scope.seeds, results)
-        axes = len({condition.axis for condition in conditions})
-        drawing = Drawing(3.0 * axes, 5.6, lambda figure: _draw(figure, conditions, base, scope.seeds, results))
-        return Report((gains, ablations, _runs_table(study_cells, results)), {"sampling": drawing})
+        return Report((gains, ablations, _runs_table(study_cells, results)), sampling_figures(rows_of((gains,))))
 
     return Study("sampling", study_cells, report)
 
@@ -200,31 +196,6 @@ def _gain(results: Results, cells: Sequence[Cell], name: str, *, offloading: boo
     gain = final(runs_by_seed(results, cells, scheme)) - final(runs_by_seed(results, cells, f"random{ending}"))
     error = float(gain.std(ddof=1) / np.sqrt(gain.size)) if gain.size > 1 else 0.0
     return float(gain.mean()), error
-
-
-def _draw(
-    figure: "Figure", conditions: Sequence[Condition], base: Cell, seeds: tuple[int, ...], results: Results
-) -> None:
-    axes_of: dict[str, list[Condition]] = {}
-    for condition in conditions:
-        axes_of.setdefault(condition.axis, []).append(condition)
-    grid = figure.subplots(2, len(axes_of), sharey=True, squeeze=False)
-    for column, (axis, values) in enumerate(axes_of.items()):
-        for offloading in (False, True):
-            axes = grid[int(offloading), column]
-            for name in CHOSEN:
-                gains = [_gain(results, c.cells(base, seeds), name, offloading=offloading) for c in values]
-                mean, error = zip(*gains, strict=True)
-                places = np.arange(len(values)) + 0.08 * (CHOSEN.index(name) - 1.5)
-                axes.errorbar(places, mean, error, fmt="o-", color=colour_of(name), markersize=4, label=label_of(name))
-            axes.axhline(0.0, color="grey", linewidth=0.8)
-            axes.set_xticks(range(len(values)), [condition.value for condition in values])
-            axes.set(title=axis, ylabel=f"gain, {'optimised' if offloading else 'no'} offloading")
-            axes.grid(alpha=0.3)
-            if column:
-                axes.set_ylabel("")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize="small")
 
 
 def _describe(base: Cell) -> str:

@@ -11,11 +11,14 @@ import pytest
 
 from fedl_sim.churn.churn import Churn
 from fedl_sim.errors import SimulationError
+from fedl_sim.loop.devices import TrainingSettings
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.realisation import RealisationSettings
-from fedl_sim.reproduce.cell import Cell, cells_of, run_cell
+from fedl_sim.reproduce.cell import Cell, run_cell
 from fedl_sim.reproduce.cell_folder import CellFolder
+from fedl_sim.reproduce.compared import cells_of
 from fedl_sim.reproduce.panel import panel_of
+from fedl_sim.reproduce.studies.healing import churn_study
 from fedl_sim.reproduce.study import Scope
 from sampler.schemes import SCHEMES, Scheme
 from tests.support.command import FEDSIFT
@@ -34,6 +37,8 @@ def test_a_key_follows_from_what_decides_the_result_alone() -> None:
     others = [
         replace(SMALL, seed=1),
         replace(SMALL, draw=1),
+        replace(SMALL, luck=1),
+        replace(SMALL, run=replace(SMALL.run, training=TrainingSettings(equal_batches=True))),
         replace(SMALL, scheme="heuristic+fast"),
         replace(SMALL, data_set="mnist"),
         replace(SMALL, run=replace(SMALL.run, aggregations=2)),
@@ -43,9 +48,17 @@ def test_a_key_follows_from_what_decides_the_result_alone() -> None:
         replace(SMALL, churn=Churn(loss=0.1), policy="fixed"),
     ]
     assert len({cell.key for cell in (SMALL, *others)}) == 1 + len(others)
+    # A name decides nothing, and two names of one method share its runs.
+    assert replace(SMALL, arm="by another name").key == SMALL.key
+    assert replace(SMALL, scheme="ours-offload").key == replace(SMALL, scheme="greedy+fast").key
     # Without churn the policy has nothing to decide, and cells have the names that they had before there was churn.
     assert replace(SMALL, policy="fixed").key == SMALL.key
     assert not {"churn", "policy"} & set(SMALL.settings)
+
+
+def test_cells_under_churn_keep_the_names_that_finished_ones_have() -> None:
+    first = churn_study(Cell("digits", "random", 0, run=RunSettings(aggregations=20)), Scope((100,))).cells[0]
+    assert first.key == "0984f3e56eb369073ebdf2d8"
 
 
 def test_a_key_changes_when_a_schemes_name_comes_to_mean_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +101,7 @@ def test_finished_cells_are_read_back_and_not_run_again(tmp_path: Path) -> None:
     cells = cells_of(SMALL, schemes=("heuristic", "random"), seeds=(0,))
     assert len(cells) == 6
     seen: list[Cell] = []
-    folder.make([*cells, *cells], on_cell=seen.append)
+    folder.make([*cells, *cells], on_cell=lambda cell, _seconds: seen.append(cell))
     assert set(seen) == set(cells)
     assert len(seen) == len(cells)
     stamps = {cell: folder.file(cell).stat().st_mtime_ns for cell in cells}
@@ -118,6 +131,24 @@ def test_what_is_missing_or_damaged_is_named(tmp_path: Path) -> None:
         folder.load([SMALL])
 
 
+def test_what_is_finished_is_reported_and_the_rest_estimated(tmp_path: Path) -> None:
+    command = [*FEDSIFT, "experiment", "resources", "--quick", "--seeds", "0", "-k", "1", "--cells", str(tmp_path)]
+    environment = {**os.environ, "COLUMNS": "300"}
+
+    def told(option: str) -> str:
+        return subprocess.run([*command, option], capture_output=True, text=True, check=True, env=environment).stdout
+
+    estimate = told("--estimate")
+    assert "digits, N = 40, S = 5, no offloading, paper: 9 runs of" in estimate
+    assert "resources: " in estimate
+    assert len(list((tmp_path / "cells").rglob("*.json"))) == 2  # one of each kind
+    assert "Unfinished: 2 of 19 runs." in told("--partial")
+    assert not list(tmp_path.rglob("*.png"))
+    text = (tmp_path / "resources-quick" / "loose" / "resources.md").read_text()
+    assert "**Unfinished: 2 of 19 runs.**" in text
+    assert "| · |" in text
+
+
 def test_a_killed_experiment_goes_on_where_it_was(tmp_path: Path) -> None:
     command = [*FEDSIFT, "experiment", "resources", "--quick"]
     command += ["--seeds", "0", "-k", "2", "--cells", str(tmp_path)]
@@ -132,9 +163,9 @@ def test_a_killed_experiment_goes_on_where_it_was(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     stamps = {path: path.stat().st_mtime_ns for path in finished()}
-    assert 3 <= len(stamps) < 16
+    assert 3 <= len(stamps) < 19
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"})
     assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
-    assert len(finished()) == 16
+    assert len(finished()) == 19
     assert "Datapoints processed until" in done.stdout
     assert (tmp_path / "resources-quick" / "loose" / "resources.png").stat().st_size > 10_000

@@ -1,13 +1,35 @@
-"""Tables in documents are those that the experiments wrote."""
+"""Tables and sentences in documents are those that the experiments wrote."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from fedl_sim.reproduce.document import filled
+from fedl_sim.reproduce.document import filled, written_by_hand
 
 ROOT = Path(__file__).parents[3]
-DOCUMENTS = [path for path in sorted((ROOT / "docs").glob("*.md")) if "<!-- table:" in path.read_text(encoding="utf-8")]
+DOCUMENTS = [
+    path
+    for path in [
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs" / "guide").glob("*.md")),
+    ]
+    if re.search("<!-- (table|claim): ", path.read_text(encoding="utf-8"))
+]
+# Of these, README as soon as it has a claim that is filled in.
+CLAIMING = [
+    path
+    for path in DOCUMENTS
+    if path.name in {"README.md", "reproduction.md"} and "<!-- claim: " in path.read_text(encoding="utf-8")
+]
+# Who says how much better a method trains, says a number: it has to be in a block that is filled in.
+BOAST = re.compile(
+    r"(\d+(\.\d+)?\s*(%|points)|\d+ of \d+)[^.|]*\b(fewer|less|more|above|below|better|worse|saves?|adds?)\b"
+    r"|\b(fewer|less|more|above|below|better|worse|saves?|adds?)\b[^.|]*(\d+(\.\d+)?\s*(%|points)|\d+ of \d+)"
+)
+MEASURES = re.compile(r"aggregations|datapoints|accuracy|points")
 
 
 def test_a_block_gets_its_table_and_nothing_else_changes(tmp_path: Path) -> None:
@@ -22,8 +44,38 @@ def test_a_block_gets_its_table_and_nothing_else_changes(tmp_path: Path) -> None
         filled(document)
 
 
+def test_a_block_gets_the_sentence_on_its_claim(tmp_path: Path) -> None:
+    (tmp_path / "claims.json").write_text(json.dumps({"paper": {"one": {"sentence": "It is so."}}}))
+    document = tmp_path / "d.md"
+    document.write_text("- <!-- claim: claims.json#one/paper -->It is more.<!-- end --> More.\n")
+    assert filled(document) == "- <!-- claim: claims.json#one/paper -->It is so.<!-- end --> More.\n"
+    assert written_by_hand(filled(document)) == "-  More.\n"
+    document.write_text("<!-- claim: claims.json#other/paper --><!-- end -->")
+    with pytest.raises(KeyError, match="other"):
+        filled(document)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_documents_tables_are_the_committed_ones(document: Path) -> None:
+def test_the_documents_are_filled_with_the_committed_data(document: Path) -> None:
     assert filled(document) == document.read_text(encoding="utf-8"), (
         f"{document.name} is behind: run `make experiments`"
     )
+
+
+def test_a_boast_is_found_where_it_is_written_by_hand() -> None:
+    assert boasts("Ours needs 25 % fewer aggregations.\n") == ["Ours needs 25 % fewer aggregations"]
+    assert boasts("It saves 3 points\nof accuracy. The rest.") == ["It saves 3 points of accuracy"]
+    assert boasts("| ours | 25 % fewer aggregations |\nBatches of 10.") == []
+    assert boasts("<!-- claim: c.json#a/paper -->It needs 25 % fewer datapoints.<!-- end -->") == []
+
+
+@pytest.mark.parametrize("document", CLAIMING, ids=lambda path: path.name)
+def test_no_comparison_with_a_number_is_written_by_hand(document: Path) -> None:
+    assert boasts(document.read_text(encoding="utf-8")) == []
+
+
+def boasts(text: str) -> list[str]:
+    """Sentences outside of tables that say by how much a method is better."""
+    prose = " ".join(line for line in written_by_hand(text).splitlines() if not line.lstrip().startswith("|"))
+    sentences = re.split(r"(?<=[.:;])\s+", prose)
+    return [s.strip().rstrip(".") for s in sentences if BOAST.search(s) and MEASURES.search(s)]

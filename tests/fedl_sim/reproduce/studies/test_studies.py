@@ -4,19 +4,24 @@ import csv
 import io
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.records import SchemeRun
-from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.cell import Cell, run_cell
+from fedl_sim.reproduce.compared import AGAIN
 from fedl_sim.reproduce.registry import STUDIES
 from fedl_sim.reproduce.report_files import write_report
 from fedl_sim.reproduce.studies.convergence import PAPER_TABLE, convergence_study
 from fedl_sim.reproduce.studies.healing import churn_study
 from fedl_sim.reproduce.studies.resources import resources_study
-from fedl_sim.reproduce.study import Scope
-from fedl_sim.reproduce.tables import Table
+from fedl_sim.reproduce.studies.tuning import read_rates
+from fedl_sim.reproduce.study import Report, Scope
+from fedl_sim.reproduce.tables import NOT_RUN, Table
 from tests.support.finished_runs import made_run
 
 TEMPLATE = Cell(data_set="digits", scheme="random", seed=0)
@@ -47,14 +52,44 @@ def test_the_target_is_a_share_of_what_all_nodes_reach() -> None:
     assert by_scheme["final accuracy, all nodes"] == "0.800 ± 0.000"
 
 
-def test_fedl_on_all_nodes_may_run_on_fewer_networks() -> None:
-    study = convergence_study(TEMPLATE, Scope((3, 4, 5), quick=True, references=1))
-    assert {cell.seed for cell in study.cells if cell.scheme == "all"} == {3}
-    assert {cell.seed for cell in study.cells if cell.scheme == "heuristic"} == {3, 4, 5}
-    table = study.report(made(study.cells, curves(study.cells))).tables[0]
-    by_scheme = {row["scheme"]: row["digits 85%, N=40"] for row in table.rows}
-    assert by_scheme["ours w/ offload"] == "1.0 ± 0.0"
-    assert by_scheme["final accuracy, all nodes"] == "0.800"
+def test_runs_come_network_by_network_and_unfinished_ones_leave_points() -> None:
+    study = convergence_study(TEMPLATE, Scope((3, 4), quick=True))
+    assert [cell.seed for cell in study.cells] == sorted(cell.seed for cell in study.cells)
+    assert {cell.seed for cell in study.cells if cell.scheme == "all"} == {3, 4}
+    results = made(study.cells, curves(study.cells))
+    first = {cell: run for cell, run in results.items() if cell.seed == 3 and cell.name != "ours"}
+    by_scheme = {row["scheme"]: row["digits 85%, N=40"] for row in study.report(first).tables[0].rows}
+    assert by_scheme["ours w/ offload"] == "1.0"
+    assert by_scheme["ours"] == NOT_RUN
+    assert {row["digits 85%, N=40"] for row in study.report({}).tables[0].rows} == {NOT_RUN}
+
+
+def test_each_scheme_takes_its_best_rate_into_the_fair_setting(tmp_path: Path) -> None:
+    study = STUDIES["tune"](TEMPLATE, Scope((90, 91), quick=True))
+    best = {"random": 0.02, "all": 0.1}
+    results = {}
+    for cell in study.cells:
+        far = abs(np.log(cell.run.training.learning_rate / best.get(cell.scheme, 0.05)))
+        results[cell] = made_run(0.1, 0.9 - 0.1 * float(far), seed=cell.seed)
+    write_report(Report(study.report(results).tables), tmp_path, {})
+    rows = {row["arm"]: row for row in study.report(results).tables[0].rows if row["study"] == "accuracy"}
+    assert (rows["random"]["best"], rows["random"]["note"]) == (0.02, None)
+    assert rows["all"]["best"] == 0.1
+    assert "edge" in str(rows["all"]["note"])
+    rates = read_rates(tmp_path / "tune.json", "resources")
+    cells = STUDIES["accuracy"](TEMPLATE, Scope((0,), quick=True, rates=rates)).cells
+    assert {(c.name, c.run.training.learning_rate) for c in cells if c.scheme in {"random", "all", "ours-offload"}} == {
+        *best.items(),
+        ("ours-offload", 0.05),
+        (AGAIN, 0.05),
+    }
+    assert all(cell.run.training.equal_batches for cell in cells)
+    with pytest.raises(InvalidSettingError, match="no fair setting"):
+        read_rates(tmp_path / "tune.json", "churn")
+    with pytest.raises(InvalidSettingError, match="run the experiment tune first"):
+        read_rates(tmp_path / "none.json", "accuracy")
+    with pytest.raises(InvalidSettingError, match="no η was tuned for gcn_branch on digits"):
+        STUDIES["accuracy"](TEMPLATE, Scope((0,), quick=True, rates={"digits": {"random": 0.1}}))
 
 
 def test_the_papers_numbers_stand_beside_ours() -> None:
@@ -128,6 +163,49 @@ def test_a_target_that_is_missed_counts_as_one_aggregation_more() -> None:
     assert (rows["healing"]["aggregations to target"], rows["healing"]["reached"]) == ("2.0", "100%")
     assert (rows["fixed set"]["aggregations to target"], rows["fixed set"]["reached"]) == ("3.0", "0%")
     assert rows["fixed set"]["healing's difference"] == "-1.000 [-1.000, -1.000]"
+
+
+def test_a_part_of_the_panels_can_be_run() -> None:
+    cells = STUDIES["convergence"](TEMPLATE, Scope((0,), sizes=(700,))).cells
+    assert {cell.realisation.n_devices for cell in cells} == {700}
+    with pytest.raises(InvalidSettingError, match="among 600, 700, 800"):
+        STUDIES["convergence"](TEMPLATE, Scope((0,), sizes=(100,)))
+
+
+def test_a_variant_is_compared_on_the_same_networks_and_told_with_what_it_sends() -> None:
+    study = STUDIES["labels"](TEMPLATE, Scope((0, 1, 2), quick=True))
+    gain = {"random, lacking": 0.05, "random, again": 0.001}
+    results = {
+        cell: made_run(0.1, 0.5 + 0.1 * cell.seed + gain.get(cell.arm, 0.0) * (1 + 0.1 * cell.seed), seed=cell.seed)
+        for cell in study.cells
+    }
+    # Equal settings are one run: the arms differ in what is sent, or in the random numbers.
+    assert len({cell.key for cell in study.cells}) == len(study.cells)
+    rows = {str(row["variant"]): row for row in study.report(results).tables[0].rows}
+    found = rows["random sets, lacking labels first"]
+    assert found["compared with"] == "random sets, any datapoints"
+    assert str(found["difference"]).startswith("+5.5 [")
+    assert float(str(found["p"])) < 0.05
+    assert rows["ours sets, lacking labels first"]["difference"] == "+0.0 [+0.0, +0.0]"
+    assert (found["datapoints sent"], found["kB sent"], rows["random sets, any datapoints"]["p"]) == ("1", "0", None)
+
+
+def test_meshes_are_groups_of_their_own_and_named_by_their_content(tmp_path: Path) -> None:
+    mesh = tmp_path / "town.json"
+    mesh.write_text('{"nodes": 12, "source": [0, 1, 2], "target": [1, 2, 3], "quality": [1, 0.5, 0]}')
+    study = STUDIES["beyond"](TEMPLATE, Scope((0,), quick=True, meshes=(str(mesh),)))
+    cells = {cell.name: cell for cell in study.cells if cell.realisation.topology == str(mesh)}
+    ours = replace(cells["ours-offload"], run=replace(TEMPLATE.run, sample_size=3, aggregations=1))
+    assert len(run_cell(ours).sampled) == 3
+    elsewhere = tmp_path / "other.json"
+    elsewhere.write_text(mesh.read_text())
+    moved = replace(ours, realisation=replace(ours.realisation, topology=str(elsewhere)))
+    assert moved.key == ours.key
+    mesh.write_text(mesh.read_text().replace("12", "13"))
+    assert moved.key != ours.key
+    table = study.report({}).tables[0]
+    assert {row["group"] for row in table.rows} >= {"mesh town", "Dirichlet, α = 0.1", "multi-layer perceptron"}
+    assert "No meshes were given." in STUDIES["beyond"](TEMPLATE, Scope((0,), quick=True)).report({}).tables[0].notes
 
 
 @pytest.mark.parametrize("name", sorted(STUDIES))

@@ -1,0 +1,105 @@
+"""Contrasts: two arms compared network by network, in final accuracy or in what it takes to reach a target.
+
+S = 3, 4, 5 share networks, so a network's value is the mean over S, and over targets if there are several. Networks of
+one seed are one cluster (`fedl_sim.paired.clustered`).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedl_sim.paired import Clustered, clustered
+from fedl_sim.reproduce.claims.curves import Curve, Curves, Panel
+
+__all__ = ["FEW", "Contrast", "Effect", "Targets", "effect_of"]
+
+# With fewer seeds nothing counts as shown.
+FEW = 5
+
+Targets = Callable[[Panel], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One arm against another; larger is better for the first.
+
+    Attributes:
+        one: the arm that a claim is about.
+        other: its rival.
+        measure: accuracy, aggregations or datapoints.
+        data_set: on this one alone; None is on all.
+        added_to: two arms without offloading, if the claim is about what offloading adds to each.
+    """
+
+    one: str
+    other: str
+    measure: str
+    data_set: str | None = None
+    added_to: tuple[str, str] | None = None
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """All arms that it needs."""
+        return self.one, self.other, *(self.added_to or ())
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a contrast measured: points of accuracy, or the share of the rival's cost that is saved, in percent."""
+
+    contrast: Contrast
+    mean: float
+    low: float
+    high: float
+    size: float
+    p_value: float
+    seeds: int
+    networks: int
+
+    @property
+    def verdict(self) -> str:
+        """What the test allows to say: the first arm is better, worse, or neither is shown.
+
+        With few seeds a t test leans on their being normal, so what it finds is indicated only.
+        """
+        if self.seeds < 2:
+            return "no test"
+        if self.p_value >= 0.05:
+            return "not shown"
+        better = "shown" if self.seeds >= FEW else "indicated"
+        return better if self.mean > 0 else "contradicted"
+
+
+def effect_of(curves: Curves, contrast: Contrast, targets: Targets) -> Effect | None:
+    """Evaluate a contrast; None if an arm has not run."""
+    by_network: dict[tuple[int, str, int], list[float]] = {}
+    for panel, seed, found in curves.common(*contrast.arms, data_set=contrast.data_set):
+        key = seed, panel.data_set, panel.n_devices
+        by_network.setdefault(key, []).append(_advantage(contrast, found, targets(panel)))
+    by_seed: dict[int, list[float]] = {}
+    for (seed, _, _), values in by_network.items():
+        by_seed.setdefault(seed, []).append(float(np.mean(values)))
+    if not by_seed:
+        return None
+    return _shown(contrast, clustered(by_seed))
+
+
+def _advantage(contrast: Contrast, found: tuple[Curve, ...], targets: Sequence[float]) -> float:
+    """Return points, or for costs the logarithm of the rival's over the first's, the mean over targets."""
+    if contrast.measure == "accuracy":
+        one, other, *bare = (100 * float(curve.accuracy[-1]) for curve in found)
+        return one - other - (bare[0] - bare[1] if bare else 0.0)
+    one_arm, other_arm = found
+    costs = [(one_arm.cost(t, contrast.measure), other_arm.cost(t, contrast.measure)) for t in targets]
+    return float(np.mean([math.log(max(b, 1e-9) / max(a, 1e-9)) for a, b in costs]))
+
+
+def _shown(contrast: Contrast, found: Clustered) -> Effect:
+    ends = (found.mean, found.low, found.high)
+    if contrast.measure != "accuracy":
+        # A logarithm of a ratio as the share saved: it rises with it, so the interval stays an interval.
+        ends = tuple(-100 * math.expm1(-min(end, 700.0)) if end > -700 else -math.inf for end in ends)  # type: ignore[assignment]
+    mean, low, high = ends
+    return Effect(contrast, mean, low, high, found.size, found.p_value, found.clusters, found.networks)

@@ -1,0 +1,84 @@
+"""The curves that an experiment wrote (`curves.csv`), by network and arm."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Curve", "Curves", "Panel", "read_curves"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One arm on one network, the mean over its draws: accuracy and datapoints processed, k = 0 first."""
+
+    accuracy: FloatArray
+    processed: FloatArray
+
+    def cost(self, target: float, measure: str) -> float:
+        """Return the aggregations or datapoints to a target; missed after K, it counts as reached at K + 1."""
+        last = len(self.accuracy) - 1
+        hits = np.flatnonzero(self.accuracy >= target)
+        if measure == "aggregations":
+            return float(hits[0]) if hits.size else last + 1.0
+        return float(self.processed[hits[0]] if hits.size else self.processed[-1] * (last + 1) / last)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A data set, N and S."""
+
+    data_set: str
+    n_devices: int
+    sample_size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """All curves of an experiment: by panel, arm and seed."""
+
+    by_panel: dict[Panel, dict[str, dict[int, Curve]]]
+
+    def only(self, n_devices: int, sample_size: int) -> "Curves":
+        """Return the curves of one size."""
+        kept = {
+            p: arms for p, arms in self.by_panel.items() if (p.n_devices, p.sample_size) == (n_devices, sample_size)
+        }
+        return Curves(kept)
+
+    def ran(self, arm: str) -> bool:
+        """Return whether an arm is there."""
+        return any(arm in arms for arms in self.by_panel.values())
+
+    def common(self, *names: str, data_set: str | None = None) -> Iterator[tuple[Panel, int, tuple[Curve, ...]]]:
+        """Yield the arms' curves on every network where all of them ran."""
+        for panel, arms in self.by_panel.items():
+            if data_set not in {None, panel.data_set} or not all(name in arms for name in names):
+                continue
+            for seed in arms[names[0]]:
+                if all(seed in arms[name] for name in names):
+                    yield panel, seed, tuple(arms[name][seed] for name in names)
+
+
+def read_curves(path: Path) -> Curves:
+    """Read a file of curves.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    rows: dict[tuple[Panel, str, int], list[tuple[float, float]]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            panel = Panel(row["data_set"], int(row["n_devices"]), int(row["sample_size"]))
+            key = panel, row["scheme"], int(row["seed"])
+            rows.setdefault(key, []).append((float(row["accuracy"]), float(row["processed"])))
+    found: dict[Panel, dict[str, dict[int, Curve]]] = {}
+    for (panel, arm, seed), values in rows.items():
+        accuracy, processed = np.array(values).T
+        found.setdefault(panel, {}).setdefault(arm, {})[seed] = Curve(accuracy, processed)
+    return Curves(found)

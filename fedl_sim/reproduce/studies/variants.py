@@ -1,0 +1,145 @@
+"""Studies of one shape: variants of a method on the same networks, each compared with another variant.
+
+Every row of the table has the final accuracy, the difference to the variant that it is compared with (interval, and p
+by Holm's method over the comparisons of a group), and what was sent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fedl_sim.paired import Clustered, clustered, holm
+from fedl_sim.pictures import Drawing
+from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.cell_folder import Results
+from fedl_sim.reproduce.compared import Arm, cells_of
+from fedl_sim.reproduce.measures import final, runs_by_seed, spread
+from fedl_sim.reproduce.study import Report, Scope, Study
+from fedl_sim.reproduce.tables import NOT_RUN, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Group", "Variant", "groups_sending_once", "variants_study"]
+
+# A datapoint on the wire: a byte for each pixel, and one for the label.
+_BYTES = {"digits": 65, "mnist": 785, "fashion-mnist": 785}
+
+Row = dict[str, str | int | float | None]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An arm, and the name of the arm that it is compared with; None if it is only shown."""
+
+    arm: Arm
+    against: str | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Variants on the networks of one template."""
+
+    label: str
+    template: Cell
+    variants: tuple[Variant, ...]
+
+    def cells(self, scope: Scope) -> tuple[Cell, ...]:
+        """Return all runs, seed after seed."""
+        arms = [variant.arm for variant in self.variants]
+        return cells_of(self.template, schemes=arms, seeds=scope.seeds, draws=scope.draws)
+
+
+def groups_sending_once(template: Cell, variants: tuple[Variant, ...], *, quick: bool) -> list[Group]:
+    """Return digits under loose budgets and MNIST under tight ones, as devices that follow orders send."""
+    groups = []
+    for data_set, budget in (("digits", "loose"),) if quick else (("digits", "loose"), ("mnist", "tight")):
+        base = template.sized(data_set, 40 if quick else 100, 5)
+        network = replace(base.realisation, budget=budget)
+        once = replace(base, realisation=network, run=replace(base.run, transfer="send_once"))
+        groups.append(Group(f"{data_set}, {budget} budgets", once, variants))
+    return groups
+
+
+def variants_study(name: str, title: str, groups: Sequence[Group], scope: Scope, notes: tuple[str, ...]) -> Study:
+    """Return the study of these groups."""
+    places = {seed: place for place, seed in enumerate(scope.seeds)}
+    cells = sorted((cell for group in groups for cell in group.cells(scope)), key=lambda cell: places[cell.seed])
+
+    def report(results: Results) -> Report:
+        found = [_differences(group, scope, results) for group in groups]
+        rows = [row for group, one in zip(groups, found, strict=True) for row in _rows(group, scope, results, one)]
+        about = (
+            "Difference: points of final accuracy, this row minus the one it is compared with, paired by network, with "
+            "the 95 % interval by Student's t; p by Holm's method over a group. Bytes: one for each pixel and one for "
+            "the label. Cost: relative energy of processing, and of sending; the boards' joules are not known."
+        )
+        table = Table(
+            name, f"{title}, {len(scope.seeds)} networks a group", tuple(rows[0]), tuple(rows), (about, *notes)
+        )
+        height = 1.2 + 0.28 * len(rows)
+        return Report((table,), {name: Drawing(7.2, height, lambda figure: _draw(figure, groups, found))})
+
+    return Study(name, tuple(cells), report)
+
+
+def _differences(group: Group, scope: Scope, results: Results) -> dict[str, tuple[Clustered, float]]:
+    """Return each compared variant's difference in points, and p adjusted over the group."""
+    cells = group.cells(scope)
+    found: dict[str, Clustered] = {}
+    for variant in group.variants:
+        if variant.against is None:
+            continue
+        mine, other = (runs_by_seed(results, cells, name) for name in (variant.arm.name, variant.against))
+        values = {
+            seed: [100 * float((final({seed: mine[seed]}) - final({seed: other[seed]}))[0])]
+            for seed in mine
+            if seed in other
+        }
+        if values:
+            found[variant.arm.name] = clustered(values)
+    adjusted = holm([one.p_value for one in found.values()])
+    return {name: (one, p) for (name, one), p in zip(found.items(), adjusted, strict=True)}
+
+
+def _rows(group: Group, scope: Scope, results: Results, found: dict[str, tuple[Clustered, float]]) -> list[Row]:
+    labels = {variant.arm.name: variant.arm.label for variant in group.variants}
+    cells = group.cells(scope)
+    rows = []
+    for variant in group.variants:
+        runs = runs_by_seed(results, cells, variant.arm.name)
+        moved = float(final(runs, "moved").mean()) if runs else None
+        row: Row = {
+            "group": group.label,
+            "variant": variant.arm.label,
+            "final accuracy": spread(final(runs)).text(),
+            "compared with": None if variant.against is None else labels[variant.against],
+            "difference": None,
+            "p": None,
+            "datapoints sent": NOT_RUN if moved is None else f"{moved:.0f}",
+            "kB sent": NOT_RUN if moved is None else f"{moved * _BYTES[group.template.data_set] / 1000:.0f}",
+            "kept": f"{final(runs, 'useful').mean():.0f}" if runs else NOT_RUN,
+            "cost": f"{final(runs, 'cost').mean():.0f}" if runs else NOT_RUN,
+        }
+        if variant.arm.name in found:
+            one, p = found[variant.arm.name]
+            row |= {"difference": f"{one.mean:+.1f} [{one.low:+.1f}, {one.high:+.1f}]", "p": f"{p:.2g}"}
+        rows.append(row)
+    return rows
+
+
+def _draw(figure: "Figure", groups: Sequence[Group], found: Sequence[dict[str, tuple[Clustered, float]]]) -> None:
+    axes = figure.subplots()
+    names: list[str] = []
+    for group, differences in zip(groups, found, strict=True):
+        for variant in group.variants:
+            if variant.arm.name in differences:
+                one, _ = differences[variant.arm.name]
+                ends = [[one.mean - one.low], [one.high - one.mean]] if one.clusters > 1 else None
+                axes.errorbar(one.mean, len(names), xerr=ends, fmt="o", color="black", markersize=4, capsize=2)
+                names.append(f"{group.label}: {variant.arm.label}")
+    axes.axvline(0.0, color="grey", linewidth=0.8)
+    axes.set_yticks(range(len(names)), names, fontsize="small")
+    axes.invert_yaxis()
+    axes.set_xlabel("difference in final accuracy, points (95 % interval)")
+    axes.grid(alpha=0.3, axis="x")

@@ -1,0 +1,133 @@
+"""Claims from curves made by hand, and the committed ones from the committed curves."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fedl_sim.reproduce.claims.__main__ import SETTINGS, claims_document, claims_table, evaluated
+from fedl_sim.reproduce.claims.catalogue import CLAIMS
+
+ROOT = Path(__file__).parents[4]
+RESULTS = ROOT / "docs" / "results"
+COLUMNS = ("data_set", "n_devices", "sample_size", "scheme", "seed", "aggregation", "accuracy", "processed")
+
+
+def write(
+    results: Path, folder: str, finals: Mapping[str, Mapping[tuple[int, int], float]], sizes: tuple[int, ...] = (100,)
+) -> None:
+    """Curves of two aggregations that end at these accuracies, by arm and (seed, S), the same for every N."""
+    path = results / folder / "curves.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for arm, runs in finals.items():
+            for (seed, size), final in runs.items():
+                for n in sizes:
+                    for k, accuracy in enumerate((0.1, final / 2, final)):
+                        writer.writerow(["mnist", n, size, arm, seed, k, accuracy, 10 * k])
+
+
+def found(results: Path, name: str, setting: str = "paper") -> dict[str, object]:
+    claim: dict[str, object] = claims_document(results)[setting][name]
+    return claim
+
+
+def test_what_shares_a_seed_is_one_observation(tmp_path: Path) -> None:
+    # Two seeds, three S and two N: twelve differences, all positive, but two observations.
+    lead = {(0, 3): 0.10, (0, 4): 0.11, (0, 5): 0.12, (1, 3): 0.01, (1, 4): 0.02, (1, 5): 0.03}
+    write(
+        tmp_path,
+        "accuracy-tight",
+        {"ours-offload": {k: 0.6 + d for k, d in lead.items()}, "all": dict.fromkeys(lead, 0.6)},
+        sizes=(100, 200),
+    )
+    (effect,) = next(
+        effects for claim, effects in evaluated(tmp_path, "paper").items() if claim.name == "ours-above-all"
+    )
+    assert (effect.seeds, effect.networks) == (2, 4)
+    assert effect.mean == pytest.approx(6.5)
+    # t = 6.5 / 4.5 with one degree of freedom
+    assert effect.p_value == pytest.approx(0.385, abs=0.001)
+    assert "no difference between the default method and FedL on all nodes is shown" in str(
+        found(tmp_path, "ours-above-all")["sentence"]
+    ).lower().replace("fedl", "FedL")
+
+
+def test_p_values_are_adjusted_over_the_rivals_of_a_claim(tmp_path: Path) -> None:
+    seeds = range(6)
+    ours = {(s, 5): 0.80 + 0.01 * (s % 3) for s in seeds}
+    rivals = {
+        arm: {(s, 5): ours[s, 5] - 0.05 - 0.08 * (s % 2) for s in seeds}
+        for arm in ("gcn_branch+fast", "random-offload", "heuristic-offload")
+    }
+    write(
+        tmp_path,
+        "accuracy-tight",
+        {"ours-offload": ours, **rivals, "all": {(s, 5): ours[s, 5] - 0.05 - 0.08 * (s % 2) for s in seeds}},
+    )
+    three = found(tmp_path, "ours-accuracy")
+    alone = found(tmp_path, "ours-above-all")
+    assert three["verdict"] == alone["verdict"] == "shown"
+    p_three = [effect["p_value"] for effect in three["effects"]]  # type: ignore[attr-defined]
+    p_alone = alone["effects"][0]["p_value"]  # type: ignore[index]
+    assert p_three == pytest.approx([3 * p_alone] * 3, abs=3e-4)
+    assert p_alone > 0.002
+    assert "9.0 points above the paper's method" in str(three["sentence"])
+
+
+def test_one_loss_contradicts_and_few_seeds_only_indicate(tmp_path: Path) -> None:
+    seeds = range(3)
+    smart = {(s, 5): 0.5 + 0.001 * s for s in seeds}
+    write(
+        tmp_path,
+        "accuracy-tight",
+        {
+            "gcn_branch+fast": smart,
+            "random-offload": {k: v + 0.1 + 0.0001 * k[0] for k, v in smart.items()},
+            "heuristic-offload": {k: v - 0.1 - 0.0001 * k[0] for k, v in smart.items()},
+            "ours-offload": {k: v + 0.2 + 0.0003 * k[0] for k, v in smart.items()},
+            "all": {(0, 5): 0.4},
+        },
+    )
+    assert found(tmp_path, "smart-most-accurate")["verdict"] == "contradicted"
+    assert found(tmp_path, "ours-accuracy")["verdict"] == "indicated"
+    assert found(tmp_path, "ours-above-all")["verdict"] == "no test"
+    assert found(tmp_path, "gcn-scales")["verdict"] == "not run"
+    assert found(tmp_path, "ours-accuracy", "fair")["verdict"] == "not run"
+
+
+def test_a_target_that_is_missed_counts_as_one_aggregation_more(tmp_path: Path) -> None:
+    seeds = range(5)
+    finals = {"all": 0.8, "ours-offload": 1.4, "gcn_branch+fast": 0.5, "random_branch+fast": 0.7}
+    write(tmp_path, "convergence-scarce", {arm: {(s, 6): v for s in seeds} for arm, v in finals.items()})
+    # The target is 0.68: ours reaches it with the first aggregation, the paper's method not within two.
+    (effect,) = next(e for c, e in evaluated(tmp_path, "paper").items() if c.name == "ours-aggregations")
+    assert effect.mean == pytest.approx(100 * (1 - 1 / 3))
+    # All seeds are equal, which is no certainty: 2 · ½⁵.
+    assert effect.p_value == pytest.approx(1 / 16)
+    assert effect.verdict == "not shown"
+
+
+def test_the_committed_claims_follow_from_the_committed_curves() -> None:
+    assert json.loads((RESULTS / "claims.json").read_text(encoding="utf-8")) == claims_document(RESULTS)
+    assert (RESULTS / "claims.md").read_text(encoding="utf-8") == claims_table(RESULTS).markdown()
+
+
+def test_names_are_unique_and_every_setting_has_all() -> None:
+    names = [claim.name for claim in CLAIMS]
+    assert len(set(names)) == len(names)
+    assert all(set(claims) == set(names) for claims in claims_document(RESULTS).values())
+    assert set(SETTINGS) == {"paper", "fair"}
+
+
+def test_the_papers_number_is_said_to_lie_inside_or_outside_the_intervals(tmp_path: Path) -> None:
+    seeds = range(5)
+    finals = {"all": 0.8, "gcn_branch+fast": 1.4, "random-offload": 0.5, "heuristic-offload": 0.5}
+    write(tmp_path, "convergence-scarce", {arm: {(s, 6): v for s in seeds} for arm, v in finals.items()})
+    said = str(found(tmp_path, "smart-fastest-mnist")["sentence"])
+    assert "+66.7 % of the aggregations (95 % interval +66.7 to +66.7, because all seeds gave the same value" in said
+    assert said.endswith("The paper reports 40 %, which is outside both intervals.")
