@@ -1,13 +1,13 @@
 """Paired statistics: two methods on the same networks, compared network by network."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Paired", "holm", "paired"]
+__all__ = ["Clustered", "Paired", "clustered", "holm", "paired"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,51 @@ def paired(differences: NDArray[np.float64]) -> Paired:
         half = float(stats.t.ppf(0.975, differences.size - 1)) * error
     p = float(stats.wilcoxon(differences).pvalue) if np.any(differences != 0) else 1.0
     return Paired(mean, mean - half, mean + half, p)
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """The mean of paired differences with its 95 % interval, by Student's t over clusters.
+
+    Attributes:
+        mean: over clusters, each the mean of its networks.
+        low: lower end of the interval; −∞ if there is one cluster.
+        high: upper end of the interval.
+        size: the mean over the deviation of clusters (Cohen's d of paired differences); 0 if they do not deviate.
+        p_value: of the two-sided t test; 1 if there is one cluster.
+        clusters: how many.
+        networks: how many in all.
+    """
+
+    mean: float
+    low: float
+    high: float
+    size: float
+    p_value: float
+    clusters: int
+    networks: int
+
+
+def clustered(differences: Mapping[int, Sequence[float]]) -> Clustered:
+    """Compare two methods by their differences on networks, where those of one cluster are not independent.
+
+    Networks of one seed share the initial model and parts of their draws, so a seed is one observation.
+    """
+    from scipy import stats  # noqa: PLC0415 — see `paired`
+
+    means = np.array([np.mean(found) for found in differences.values()])
+    mean, networks = float(means.mean()), sum(len(found) for found in differences.values())
+    if means.size == 1:
+        return Clustered(mean, -math.inf, math.inf, 0.0, 1.0, 1, networks)
+    deviation = float(means.std(ddof=1))
+    if deviation <= 1e-12 * max(1.0, abs(mean)):
+        # Equal differences, as whole numbers may have: not certainty, but what the sign test says of them.
+        sign = 2.0 ** (1 - means.size) if mean else 1.0
+        return Clustered(mean, mean, mean, 0.0, sign, means.size, networks)
+    error = deviation / math.sqrt(means.size)
+    half = float(stats.t.ppf(0.975, means.size - 1)) * error
+    p = float(2 * stats.t.sf(abs(mean) / error, means.size - 1))
+    return Clustered(mean, mean - half, mean + half, mean / deviation, p, means.size, networks)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -13,9 +13,12 @@ from solver.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["Drawing", "draw_curve", "require_pictures", "save_drawings"]
+__all__ = ["DPI", "Drawing", "draw_curve", "error_axis", "plain_log_axis", "require_pictures", "save_drawings"]
+
+DPI = 120
 
 
 @dataclass(frozen=True)
@@ -69,5 +72,27 @@ def draw_curve(
     k = np.arange(len(mean))
     (line,) = axes.plot(k, mean, label=label, **style)
     if deviation is not None:
-        axes.fill_between(k, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.1, linewidth=0)
+        axes.fill_between(
+            k, np.maximum(mean - deviation, 1e-3), mean + deviation, color=line.get_color(), alpha=0.1, linewidth=0
+        )
     axes.grid(alpha=0.3)
+
+
+def plain_log_axis(axis: "Axis") -> None:
+    """Write the numbers of a log axis as they are, 0.05 and not 5 × 10⁻², and none between its ticks."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: PLC0415 - optional
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def error_axis(axes: "Axes") -> None:
+    """Show test errors, 1 − accuracy, on a log scale with plain numbers: near 0 lines separate that accuracy joins."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator  # noqa: PLC0415 - optional
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(FixedLocator([0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0]))
+    plain_log_axis(axes.yaxis)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.margins(x=0)
+    axes.set_ylim(top=1)

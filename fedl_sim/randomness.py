@@ -1,6 +1,6 @@
 """Random streams named by their purpose, so that results do not depend on the order of the work.
 
-The name of a stream is a seed and a path of words and numbers, such as (seed, scheme, device, step). Two workers that
+The name of a stream is a seed and a path of words and numbers, such as (seed, purpose, device, step). Two workers that
 simulate different devices draw the same numbers as one worker that simulates all of them.
 """
 

@@ -10,11 +10,13 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 
 from fedl_sim.errors import InvalidSettingError, SimulationError
 
-__all__ = ["FanOut", "grouped", "parse_numbers", "parse_seeds", "progress_bar"]
+__all__ = ["FanOut", "grouped", "parse_numbers", "parse_seeds", "print_whole", "progress_bar"]
 
 
 @dataclass(frozen=True)
@@ -99,3 +101,10 @@ def progress_bar(console: Console, *, transient: bool = True) -> Progress:
         console=console,
         transient=transient,
     )
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """Print a table with all its digits: in a terminal that is too narrow, lines run on instead of being cut."""
+    wide = Console(file=console.file, width=10_000, markup=False)
+    wide.width = max(console.width, Measurement.get(wide, wide.options, table).maximum)
+    wide.print(table)

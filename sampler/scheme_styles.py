@@ -12,6 +12,7 @@ __all__ = ["COLOURS", "Style", "sampler_colour", "style_of"]
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _COLOUR_OF: Mapping[str, str] = {
     "gcn_branch": COLOURS[0],
+    "gcn_branch_fedl": "#44AA99",
     "random": COLOURS[1],
     "heuristic": COLOURS[2],
     "greedy": COLOURS[3],
@@ -22,6 +23,8 @@ _COLOUR_OF: Mapping[str, str] = {
     "exhaustive": "#999933",
     EVERYONE: "black",
 }
+# A plan that was made elsewhere and is carried out as it is.
+_GIVEN_PLAN, _OF_PLAN = "plan", "#661100"
 _UNKNOWN = "#777777"
 
 
@@ -40,6 +43,8 @@ def sampler_colour(sampler: str) -> str:
 
 def style_of(name: str) -> Style:
     """Return the style of a scheme: dashed without offloading; grey if nobody here knows the scheme."""
+    if name == _GIVEN_PLAN:
+        return Style(_OF_PLAN, "-")
     try:
         scheme = find_scheme(name)
     except (UnknownSamplerError, UnknownSchemeError):

@@ -85,7 +85,7 @@ class ChurnedLoop:
         self._drift = Drift.of(data.train, partition, churn.drift, seed=seed)
         self._lost = np.zeros(partition.n_devices, np.bool_)
         self.chosen = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw)
-        self.planner = Planner(realisation.network, self.chosen, scheme.offloading, settings, seed=seed, scheme=name)
+        self.planner = Planner(realisation.network, self.chosen, scheme.offloading, settings, seed=seed, purpose=name)
         self.state: HorizonState | None = self.planner.state
         self.holdings = Holdings(
             data.train,
@@ -219,7 +219,7 @@ class ChurnedLoop:
             list(compress(step.transfers, going)),
             list(compress(step.costs, going)),
             seed=self._seed,
-            scheme=self._name,
+            purpose=self._name,
             step=step.step,
             loss=self._churn.lost_transfers,
         )
@@ -232,7 +232,7 @@ class ChurnedLoop:
         """Train who completes a step and is there at the end, and aggregate; without an update the model stays."""
         jobs = [
             local_steps(
-                self._engine, self.parameters, i, data, self._settings.training, seed=self._seed, scheme=self._name
+                self._engine, self.parameters, i, data, self._settings.training, seed=self._seed, purpose=self._name
             )
             for i, data in by_device.items()
             if now.arrived[i]
@@ -243,13 +243,14 @@ class ChurnedLoop:
     def result(self) -> SchemeRun:
         """Return the records of the run so far; devices are all that were chosen at some time."""
         first = self._realisation.partition.sizes
-        held = {i: len(self.holdings.data(i)) - int(first[i]) for i in self.holdings.devices}
         return SchemeRun(
             scheme=self._scheme.name,
             seed=self._seed,
             draw=self._draw,
             sampled=tuple(self.chosen.tolist()),
-            devices=tuple(DeviceRecord(i, int(first[i]), held.get(i, 0), n) for i, n in self.processed.items()),
+            devices=tuple(
+                DeviceRecord(i, int(first[i]), self.holdings.received(i), n) for i, n in self.processed.items()
+            ),
             aggregations=tuple(self.records),
             worst_relative_gap=self.planner.worst_relative_gap,
             periods=tuple(self.periods),

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fedl_sim.contract import DATA_SETS
+from fedl_sim.contract import DATA_FILES, DATA_SETS
 from fedl_sim.data.download import download
 from fedl_sim.data.idx import read_idx_gz
 from fedl_sim.data.images import Images
@@ -23,12 +23,6 @@ from fedl_sim.errors import DataSetError
 
 __all__ = ["DATA_SETS", "DataSet", "Fetch", "load_data_set"]
 
-_FILES = (
-    "train-images-idx3-ubyte.gz",
-    "train-labels-idx1-ubyte.gz",
-    "t10k-images-idx3-ubyte.gz",
-    "t10k-labels-idx1-ubyte.gz",
-)
 _MD5 = {
     "mnist": (
         "f68b3c2dcbeaaa9fbdd348bbdeb94873",
@@ -77,7 +71,9 @@ def load_data_set(name: str, *, folders: Iterable[Path] | None = None, fetch: Fe
     if name not in _MD5:
         raise DataSetError(f"unknown data set {name!r}; known: {', '.join(DATA_SETS)}")
     places = list(folders) if folders is not None else _default_folders()
-    arrays = [read_idx_gz(_find(name, file, md5, places, fetch)) for file, md5 in zip(_FILES, _MD5[name], strict=True)]
+    arrays = [
+        read_idx_gz(_find(name, file, md5, places, fetch)) for file, md5 in zip(DATA_FILES, _MD5[name], strict=True)
+    ]
     scale, shift = _standardisation(arrays[0])
     train, test = (_images(arrays[i], arrays[i + 1], scale, shift) for i in (0, 2))
     return DataSet(name, train, test)

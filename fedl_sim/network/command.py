@@ -36,6 +36,9 @@ class NetworkOptions:
         None
     )
     labels_per_device: Annotated[int, typer.Option(help="Labels a device draws from.", min=1)] = 3
+    dirichlet: Annotated[
+        float | None, typer.Option(help="Label shares by Dirichlet's distribution of this concentration.")
+    ] = None
     budget: Annotated[str, typer.Option(help=f"A step's limits: {', '.join(BUDGETS)}.")] = "loose"
     reveal_labels: Annotated[bool, typer.Option(help="Give samplers the devices' label counts.")] = True
     epsilon: Annotated[
@@ -53,6 +56,7 @@ class NetworkOptions:
             budget=self.budget,
             reveal_labels=self.reveal_labels,
             label_epsilon=self.epsilon,
+            dirichlet=self.dirichlet,
         )
 
 

@@ -4,11 +4,13 @@ The planner uses the similarity and the budgets that the caller gives. So a run 
 network leads to, including errors in the caller's estimates of similarity.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fedl_sim.contract import OwnData
 from fedl_sim.data.datasets import DataSet
 from fedl_sim.data.images import Images
 from fedl_sim.errors import InvalidSettingError
@@ -20,7 +22,7 @@ from sampler.histograms import class_counts
 from solver.network import Network
 from solver.network.schedule import Change, Schedule
 
-__all__ = ["realise_given"]
+__all__ = ["realise_given", "with_own_data"]
 
 
 def realise_given(
@@ -37,8 +39,7 @@ def realise_given(
     If the network has label counts with a column for each class, a device draws labels in these proportions. Otherwise
     it draws `labels_per_device` labels, as in Sec. V-A.
     """
-    given = network.devices.data
-    sizes = np.where(given > 0, np.maximum(1, np.rint(given)), 0).astype(np.int64)
+    sizes = _whole(network.devices.data)
     generator = stream(seed, "partition")
     shares = _label_shares(network, data.train, labels_per_device, generator)
     partition = _deal(data.train, sizes, shares, generator)
@@ -67,13 +68,47 @@ def _label_shares(
     return mixtures
 
 
+def with_own_data(partition: Partition, images: Images, change: OwnData, *, seed: int, period: int) -> Partition:
+    """What devices have of their own after a change.
+
+    A device of other label counts draws all of its data anew, in their proportions. Otherwise it keeps its first
+    datapoints, or draws more of the labels that it has; one without data draws of all labels.
+    """
+    pools, devices = _pools(images), [partition.of(device) for device in range(partition.n_devices)]
+    for row, device in enumerate(change.device):
+        generator = stream(seed, "own-data", device, period)
+        own, size = devices[device], int(_whole(np.array(change.datapoints[row])))
+        if change.label_counts is not None and sum(change.label_counts[row]) > 0:
+            own, share = own[:0], np.array(change.label_counts[row], np.float64)
+        else:
+            known = own if len(own) else np.arange(len(images.labels))
+            share = np.bincount(images.labels[known], minlength=images.classes).astype(np.float64)
+        more = _drawn(pools, max(0, size - len(own)), share / share.sum(), generator)
+        devices[device] = np.concatenate([own[:size], more])
+    return Partition.from_lists(devices)
+
+
+def _whole(data: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.where(data > 0, np.maximum(1, np.rint(data)), 0).astype(np.int64)
+
+
 def _deal(
     images: Images, sizes: NDArray[np.int64], shares: NDArray[np.float64], generator: np.random.Generator
 ) -> Partition:
-    pools = [np.flatnonzero(images.labels == label) for label in range(images.classes)]
-    devices = []
-    for size, share in zip(sizes.tolist(), shares, strict=True):
-        counts = generator.multinomial(size, share)
-        drawn = [pool[generator.integers(len(pool), size=c)] for pool, c in zip(pools, counts, strict=True) if c]
-        devices.append(np.concatenate([np.empty(0, np.int64), *drawn]))
-    return Partition.from_lists(devices)
+    pools = _pools(images)
+    return Partition.from_lists(
+        [_drawn(pools, size, share, generator) for size, share in zip(sizes.tolist(), shares, strict=True)]
+    )
+
+
+def _pools(images: Images) -> list[NDArray[np.int64]]:
+    return [np.flatnonzero(images.labels == label) for label in range(images.classes)]
+
+
+def _drawn(
+    pools: Sequence[NDArray[np.int64]], size: int, share: NDArray[np.float64], generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """So many datapoints, of labels in these proportions."""
+    counts = generator.multinomial(size, share)
+    drawn = [pool[generator.integers(len(pool), size=c)] for pool, c in zip(pools, counts, strict=True) if c]
+    return np.concatenate([np.empty(0, np.int64), *drawn])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fedl_sim.data.images import Images
 from fedl_sim.errors import InvalidSettingError
 
-__all__ = ["Partition", "partition_by_labels"]
+__all__ = ["Partition", "partition_by_dirichlet", "partition_by_labels"]
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,8 @@ def partition_by_labels(
     present = np.unique(images.labels)
     if not 1 <= labels_per_device <= len(present):
         raise InvalidSettingError(f"labels_per_device must lie in 1..{len(present)}, the labels present")
-    mean = len(images) / n_devices if mean_datapoints is None else mean_datapoints
-    if n_devices < 1 or mean <= 0:
-        raise InvalidSettingError("at least one device and a positive mean number of datapoints are needed")
-    drawn = generator.normal(mean, np.sqrt(0.2 * mean), n_devices)
-    sizes = np.maximum(1, np.rint(drawn)).astype(np.int64)
+    mean = _mean(images, n_devices, mean_datapoints)
+    sizes = _sizes(mean, n_devices, generator)
     by_label = {label: np.flatnonzero(images.labels == label) for label in present}
     devices = []
     for size in sizes:
@@ -88,3 +85,42 @@ def partition_by_labels(
         pool = np.concatenate([by_label[label] for label in chosen])
         devices.append(pool[generator.integers(len(pool), size=size)])
     return Partition.from_lists(devices)
+
+
+def partition_by_dirichlet(
+    images: Images,
+    n_devices: int,
+    generator: np.random.Generator,
+    *,
+    concentration: float,
+    mean_datapoints: float | None = None,
+) -> Partition:
+    """Draw every device's datapoints with label shares from a symmetric Dirichlet distribution.
+
+    Below 1 the concentration gives devices few labels, far above 1 equal shares of all. Sizes, and draws with
+    replacement, are as in `partition_by_labels`.
+    """
+    if not concentration > 0:
+        raise InvalidSettingError(f"the concentration must be positive, not {concentration}")
+    present = np.unique(images.labels)
+    sizes = _sizes(_mean(images, n_devices, mean_datapoints), n_devices, generator)
+    by_label = [np.flatnonzero(images.labels == label) for label in present]
+    devices = []
+    for size in sizes:
+        counts = generator.multinomial(size, generator.dirichlet(np.full(len(present), concentration)))
+        drawn = [pool[generator.integers(len(pool), size=n)] for pool, n in zip(by_label, counts, strict=True)]
+        devices.append(np.concatenate(drawn))
+    return Partition.from_lists(devices)
+
+
+def _mean(images: Images, n_devices: int, mean_datapoints: float | None) -> float:
+    mean = len(images) / max(n_devices, 1) if mean_datapoints is None else mean_datapoints
+    if n_devices < 1 or mean <= 0:
+        raise InvalidSettingError("at least one device and a positive mean number of datapoints are needed")
+    return mean
+
+
+def _sizes(mean: float, n_devices: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """D_i(0) ~ Normal(μ, variance 0.2 μ), rounded and held at ≥ 1."""
+    drawn = generator.normal(mean, np.sqrt(0.2 * mean), n_devices)
+    return np.maximum(1, np.rint(drawn)).astype(np.int64)

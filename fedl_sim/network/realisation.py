@@ -1,6 +1,6 @@
 """One network realisation (Sec. V-A): who holds what, who is linked to whom, and what everybody can do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +8,12 @@ import numpy as np
 from fedl_sim.data.datasets import DataSet
 from fedl_sim.errors import InvalidSettingError, TopologyError
 from fedl_sim.network.node_link import load_node_link
-from fedl_sim.network.partition import Partition, partition_by_labels
+from fedl_sim.network.partition import Partition, partition_by_dirichlet, partition_by_labels
 from fedl_sim.network.profiles import BUDGETS, PROFILES, DeviceColumns, device_columns, link_cost
 from fedl_sim.network.similarity import estimate_similarity, similar_radius
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES, Topology, load_graphml, random_topology
 from fedl_sim.randomness import stream
+from sampler.derived_similarity import complete_similarity
 from solver.network import Devices, Links, Network
 from solver.network.schedule import Schedule
 
@@ -36,6 +37,8 @@ class RealisationSettings:
         label_epsilon: ε of the Laplace noise that devices add to their label counts; None adds none.
         capacity_spread: how much boards differ: the exponent applied to the profiles' speed and power (0: not at all,
             1: as listed).
+        dirichlet: draw label shares with this concentration instead of `labels_per_device` labels.
+        derive_similarity: nobody measures λ; planners derive it from label counts (`sampler.derived_similarity`).
     """
 
     n_devices: int | None = 100
@@ -49,6 +52,8 @@ class RealisationSettings:
     reveal_labels: bool = True
     capacity_spread: float = 1.0
     label_epsilon: float | None = None
+    dirichlet: float | None = None
+    derive_similarity: bool = False
 
     def __post_init__(self) -> None:
         if self.budget not in BUDGETS:
@@ -57,6 +62,10 @@ class RealisationSettings:
             raise InvalidSettingError("a random topology needs n_devices")
         if self.label_epsilon is not None and not (self.reveal_labels and self.label_epsilon > 0):
             raise InvalidSettingError("label_epsilon must be positive, and needs reveal_labels")
+        if self.dirichlet is not None and not self.dirichlet > 0:
+            raise InvalidSettingError(f"dirichlet must be positive, not {self.dirichlet}")
+        if self.derive_similarity and not self.reveal_labels:
+            raise InvalidSettingError("derive_similarity needs reveal_labels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +96,7 @@ def realise(settings: RealisationSettings, data: DataSet, seed: int) -> Realisat
     """Draw a realisation. Each part has a random stream of its own: another budget does not change the data."""
     topology = _topology(settings, seed)
     n = topology.n_devices
-    partition = partition_by_labels(
-        data.train,
-        n,
-        stream(seed, "partition"),
-        mean_datapoints=settings.mean_datapoints,
-        labels_per_device=settings.labels_per_device,
-    )
+    partition = _partition(settings, data, n, seed)
     mean = float(partition.sizes.mean())
     profiles = tuple(profile.spread(settings.capacity_spread) for profile in PROFILES)
     columns = device_columns(n, mean, BUDGETS[settings.budget], stream(seed, "profiles"), profiles)
@@ -120,7 +123,19 @@ def realise(settings: RealisationSettings, data: DataSet, seed: int) -> Realisat
     )
     cost = link_cost(topology.quality, stream(seed, "links"))
     links = Links(topology.source, topology.target, similarity, cost)
+    if settings.derive_similarity:
+        unknown = np.full(len(similarity), np.nan)
+        links = replace(links, similarity=complete_similarity(devices, links.source, links.target, unknown).similarity)
     return Realisation(Network(devices, links), partition, columns, radius)
+
+
+def _partition(settings: RealisationSettings, data: DataSet, n_devices: int, seed: int) -> Partition:
+    generator, mean = stream(seed, "partition"), settings.mean_datapoints
+    if settings.dirichlet is not None:
+        skew = settings.dirichlet
+        return partition_by_dirichlet(data.train, n_devices, generator, concentration=skew, mean_datapoints=mean)
+    labels = settings.labels_per_device
+    return partition_by_labels(data.train, n_devices, generator, mean_datapoints=mean, labels_per_device=labels)
 
 
 def _topology(settings: RealisationSettings, seed: int) -> Topology:

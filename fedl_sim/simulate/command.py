@@ -14,7 +14,7 @@ from rich.table import Table
 from fedl_sim.churn.churn import Churn
 from fedl_sim.churn.policies import DEFAULT_POLICY, POLICIES
 from fedl_sim.engines.factory import ENGINES
-from fedl_sim.loop.devices import TrainingSettings
+from fedl_sim.loop.devices import SETTINGS_HELP, TrainingSettings, is_fair
 from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.command import NetworkOptions
 from fedl_sim.pictures import require_pictures
@@ -28,7 +28,7 @@ from fedl_sim.simulate.sweep import (
     jobs_of,
 )
 from fedl_sim.simulate.sweep import simulate as run_experiment
-from fedl_sim.terminal import grouped, parse_seeds, progress_bar
+from fedl_sim.terminal import grouped, parse_seeds, print_whole, progress_bar
 from sampler.schemes import scheme_names
 from solver.horizon.transfer import DEFAULT_TRANSFER
 
@@ -47,18 +47,24 @@ class RunOptions:
     period: Annotated[int, typer.Option(help="τ, steps between aggregations.", min=1)] = 5
     learning_rate: Annotated[float, typer.Option(help="η.")] = 0.01
     batch_size: Annotated[int, typer.Option(help="Datapoints per mini-batch.", min=1)] = 10
+    setting: Annotated[str, typer.Option(help=f"What a step is, {SETTINGS_HELP}.")] = "paper"
     transfer: Annotated[str, typer.Option(help="send_once, or redraw as in the paper.")] = DEFAULT_TRANSFER
+    send: Annotated[str, typer.Option(help="any datapoints, or lacking: first of labels that the receiver lacks.")] = (
+        "any"
+    )
     processes: Annotated[int, typer.Option("--processes", "-j", help="Runs at a time.", min=1)] = 1
     threads: Annotated[int | None, typer.Option(help="Threads per run [default: the cores, shared].", min=1)] = None
 
     def settings(self) -> RunSettings:
         """Return how a run goes."""
+        equal = is_fair(self.setting)
         return RunSettings(
             sample_size=self.sample_size,
             aggregations=self.aggregations,
-            training=TrainingSettings(self.learning_rate, self.batch_size, self.period),
+            training=TrainingSettings(self.learning_rate, self.batch_size, self.period, equal),
             threads=self.threads or max(1, _CORES // self.processes),
             transfer=self.transfer,
+            send=self.send,
         )
 
 
@@ -90,6 +96,7 @@ def simulate(
     network: NetworkOptions,
     schemes: Annotated[str, typer.Option(help="Comma-separated; also SAMPLER or SAMPLER+METHOD.")] = _SCHEMES,
     seeds: Annotated[str, typer.Option(help="Comma-separated, or A:B for A..B−1.")] = "0",
+    luck: Annotated[int, typer.Option(help="Other random numbers on the same networks.", min=0)] = 0,
     run: RunOptions,
     churn: ChurnOptions,
     model: Annotated[
@@ -114,6 +121,7 @@ def simulate(
         seeds=parse_seeds(seeds),
         churn=churn.settings(),
         policy=churn.policy,
+        luck=luck,
         target=target,
     )
     experiment = _with_progress(settings, run.processes, console)
@@ -145,13 +153,15 @@ def _show(experiment: Experiment, console: Console) -> None:
         f"K = {settings.run.aggregations}, τ = {settings.run.training.aggregation_period}, "
         f"{len(settings.seeds)} seed(s)",
         box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=0,
     )
     table.add_column("scheme", no_wrap=True)
     for heading in ("runs", "accuracy", f"K→{settings.target:g}", "trained", "moved", "kept", "cost"):
         table.add_column(heading, justify="right", no_wrap=True)
     for summary in experiment.summaries:
         table.add_row(*_row(summary))
-    console.print(table)
+    print_whole(console, table)
     console.print(
         f"K→{settings.target:g}: aggregations to that accuracy, or in brackets the share of runs that reached it. "
         "Trained, moved, kept: datapoints."

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +17,7 @@ from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.loop import RunSettings, run_scheme
 from fedl_sim.loop.records import AggregationRecord, SchemeRun
 from fedl_sim.network.realisation import RealisationSettings
+from fedl_sim.randomness import key_of
 from fedl_sim.simulate.summary import SchemeSummary, summarise
 from sampler.schemes import find_scheme, scheme_names
 
@@ -46,6 +47,7 @@ class ExperimentSettings:
         seeds: one realisation each.
         churn: what goes wrong; None is the paper's setting, in which nothing does.
         policy: who trains after a device was lost, see `fedl_sim.churn.policies`.
+        luck: which random numbers training draws on the same networks; runs that differ in it alone show chance.
         target: accuracy; summaries say what it takes to reach it.
     """
 
@@ -58,6 +60,7 @@ class ExperimentSettings:
     seeds: tuple[int, ...] = (0,)
     churn: Churn | None = None
     policy: str = DEFAULT_POLICY
+    luck: int = 0
     target: float = 0.85
 
     def __post_init__(self) -> None:
@@ -69,6 +72,8 @@ class ExperimentSettings:
             sampler = find_scheme(name).sampler
             if self.churn is not None:
                 policy_for(self.policy, sampler)
+        if self.churn is not None and (self.run.training.equal_batches or self.run.send != "any"):
+            raise InvalidSettingError("under churn a step is an epoch and any data is sent: leave fair and lacking out")
 
     @property
     def model_name(self) -> str:
@@ -165,8 +170,10 @@ def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = 
 
     engine = cached_engine(settings.engine, settings.model_name, data)
     run = (find_scheme(job.scheme), realisation, data, engine, settings.run)
+    seed = job.seed if settings.luck == 0 else key_of(job.seed, "luck", settings.luck)
     if settings.churn is None:
-        return run_scheme(*run, seed=job.seed, draw=job.draw, on_aggregation=tell)
-    return run_churned(
-        *run, churn=settings.churn, policy=settings.policy, seed=job.seed, draw=job.draw, on_aggregation=tell
-    )
+        done = run_scheme(*run, seed=seed, draw=job.draw, on_aggregation=tell)
+    else:
+        churn, policy = settings.churn, settings.policy
+        done = run_churned(*run, churn=churn, policy=policy, seed=seed, draw=job.draw, on_aggregation=tell)
+    return replace(done, seed=job.seed)

@@ -82,7 +82,8 @@ class Holdings:
         network, links = self.network, self.network.links
         once = self.transfer is Transfer.SEND_ONCE and self.horizon > 0
         most, weight = np.zeros((2, len(links)))
-        pace = steps_needed(network) if once else np.zeros(len(links))
+        steps = steps_needed(network)
+        pace = steps if once else np.zeros(len(links))
         # All inputs are read-only: numba compiles a kernel for each combination of read-only and writable arrays.
         written = Flows(
             network.incoming,
@@ -96,7 +97,7 @@ class Holdings:
             self.horizon if once else 0,
         )
         if self.horizon:
-            flows_along(frozen(sendable_share(network)), links.similarity, self.horizon, written)
+            flows_along(frozen(sendable_share(steps)), links.similarity, self.horizon, written)
         return written._replace(most=frozen(most), pace=frozen(pace), weight=frozen(weight))
 
     def pool(self, sets: NDArray[np.int64]) -> Pooled:

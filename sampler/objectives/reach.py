@@ -9,15 +9,6 @@ from solver.network import Devices, Network
 __all__ = ["attainable_counts", "link_reach", "mean_room", "sendable_share", "steps_needed"]
 
 
-def sendable_share(network: Network) -> NDArray[np.float64]:
-    """Return min(1, Ψ_k/(D_k ψ_ki)) of each link: the share of its sender's data that fits a step, eqs. (11), (12)."""
-    devices, links = network.devices, network.links
-    needed = devices.data[links.source] * links.transmit_cost
-    budget = devices.transmit_budget[links.source]
-    share: NDArray[np.float64] = np.divide(budget, needed, out=np.ones(len(links)), where=needed > budget)
-    return share
-
-
 def steps_needed(network: Network) -> NDArray[np.float64]:
     """Return D_k ψ_ki/Ψ_k of each link: the steps in which its sender can send all its data over it alone, eq. (11)."""
     devices, links = network.devices, network.links
@@ -26,6 +17,12 @@ def steps_needed(network: Network) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):
         steps: NDArray[np.float64] = np.divide(needed, budget, out=np.where(needed > 0, np.inf, 0.0), where=budget > 0)
     return steps
+
+
+def sendable_share(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return min(1, Ψ_k/(D_k ψ_ki)) of each link from its `steps_needed`: the share of its data that fits a step."""
+    share: NDArray[np.float64] = 1.0 / np.maximum(steps, 1.0)
+    return share
 
 
 def mean_room(devices: Devices, horizon: int) -> NDArray[np.float64]:
@@ -51,7 +48,7 @@ def link_reach(network: Network, horizon: int) -> NDArray[np.float64]:
     factor 1 − s in each step (eq. 8), so the result is (1 − λ_ki)·(1 − (1 − s)^T). This is with redrawing senders, as
     in the labels that `gcn_rank` was trained on; it is one of its features.
     """
-    share = sendable_share(network)
+    share = sendable_share(steps_needed(network))
     reach: NDArray[np.float64] = (1 - network.links.similarity) * (1 - (1 - share) ** horizon)
     return reach
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sampler.base import SamplingProblem
 from sampler.errors import TooMuchWorkError
 from sampler.objectives.base import Objective
-from sampler.objectives.reach import sendable_share
+from sampler.objectives.reach import sendable_share, steps_needed
 from sampler.threads import in_threads
 from solver.horizon.batch import plan_sets
 from solver.horizon.sequence import plan_offloading
@@ -134,7 +134,7 @@ def most_data(problem: SamplingProblem, moments: NDArray[np.int64]) -> NDArray[n
     arriving = np.zeros((n, len(moments)))
     once = problem.transfer is Transfer.SEND_ONCE
     for each in networks:
-        share = sendable_share(each)
+        share = sendable_share(steps_needed(each))
         fresh = data[each.links.source] * (1.0 - each.links.similarity)
         for j, t in enumerate(moments.tolist()):
             sent = np.minimum(share * t, 1.0) if once else 1.0 - (1.0 - share) ** t

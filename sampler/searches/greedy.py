@@ -49,13 +49,16 @@ def grow(standing: Standing, problem: SamplingProblem, candidates: NDArray[np.in
     If time is over, the devices that looked best when they were last looked at fill the set; if none was looked at,
     those that hold most data.
     """
-    rest, value = candidates, standing.value()
+    # Devices are looked at by number, which reads memory in turn; among equals the first of `candidates` is taken.
+    turns = np.full(len(problem.schedule.network), -1)
+    turns[candidates] = np.arange(len(candidates))
+    rest, value = np.flatnonzero(turns >= 0), standing.value()
     promise = np.full(len(rest), -np.inf)
     picks: list[Pick] = []
     wanted = problem.sample_size - len(standing.members)
     while len(picks) < wanted and not problem.out_of_time:
         looked = standing.look(rest)
-        place, found = best_of(looked)
+        place, found = best_of(looked, turns[rest[looked.places]])
         if not np.isfinite(found):
             # Time was over before anything was found.
             promise = looked.bounds
@@ -78,10 +81,11 @@ def grow(standing: Standing, problem: SamplingProblem, candidates: NDArray[np.in
     return Grown(np.append(sampled, rest[order]), np.append(gains, guessed), (), complete=False)
 
 
-def best_of(looked: Looked) -> tuple[int, float]:
-    """Return the first place whose value is the largest but for rounding, and that value."""
+def best_of(looked: Looked, turns: NDArray[np.int64] | None = None) -> tuple[int, float]:
+    """Return the place of the largest value but for rounding, of several that of the least turn, and its value."""
     top = looked.values.max()
-    first = int(np.argmax(looked.values >= top - _ROUNDING * abs(top)))
+    equal = np.flatnonzero(looked.values >= top - _ROUNDING * abs(top))
+    first = int(equal[0] if turns is None else equal[np.argmin(turns[equal])])
     return int(looked.places[first]), float(looked.values[first])
 
 

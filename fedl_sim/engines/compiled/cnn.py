@@ -1,19 +1,21 @@
 """The CNN of `fedl_sim.engines.models.Cnn`: forward, backward and whole epochs, one datapoint at a time.
 
 It is fast at mini-batches of ten, where frameworks spend most of their time on dispatch:
-- the convolutions are long contiguous loops (see `convolution`), and dropped channels are skipped;
-- after max pooling only one position in four has a gradient, and ReLU sets some of those to zero. The backward pass of
-  the second convolution visits only the others, in a channels-last layout (ky, kx·c₁ + c) with contiguous inner loops.
-
-Channels are computed in pairs; an odd last one is paired with a row that is not used.
+- the convolutions keep their sums in vector registers (see `convolution`), and dropped channels are skipped;
+- after max pooling only one position in four has a gradient, and ReLU sets some of those to zero: the backward passes
+  visit only the others;
+- an epoch keeps the second layer's weights in the order that its loops read them in, and puts them back at its end.
 """
 
 import numpy as np
 
 from fedl_sim.engines.compiled.convolution import (
-    add_correlation_pair,
-    add_correlations_pair,
-    add_kernel_gradient_pair,
+    STRIP,
+    add_first_gradient,
+    add_second_gradient,
+    aligned,
+    correlate_pair,
+    correlate_pool_rectify,
     padded,
     shift_copies,
 )
@@ -22,10 +24,9 @@ from fedl_sim.engines.compiled.descent import add_moments, descend
 from fedl_sim.engines.compiled.masks import kept
 from fedl_sim.engines.compiled.options import inlined, kernel
 from fedl_sim.engines.compiled.pooling import pool_rectify
+from fedl_sim.engines.compiled.vectors import NARROW
 
 __all__ = ["cnn_epoch", "cnn_evaluate", "cnn_gradient"]
-
-_SLACK = 64  # loop lengths are rounded up to whole vectors, and kernels reach a few values further
 
 
 @inlined
@@ -54,43 +55,49 @@ def _layers(vector, dims):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def _packed(dims, dtype):  # type: ignore[no-untyped-def]
+    """Allocate the convolutions' parameters as their kernels take them: first weights and bias, second weights."""
+    _side, c1, k1, c2, k2, _hidden, _classes = dims
+    stride = padded(c1)
+    return aligned(k1 * k1 * stride, dtype), aligned(stride, dtype), aligned(c2 * k2 * k2 * stride, dtype)
+
+
+@inlined
 def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
-    """Allocate what one datapoint's forward and backward pass needs."""
+    """Allocate what one datapoint's forward pass needs."""
     side, c1, k1, c2, k2, hidden, classes = dims
     pooled = (side - k1 + 1) // 2
-    last = (pooled - k2 + 1) // 2
     out2 = pooled - k2 + 1
-    pairs = c1 + c1 % 2
-    image = np.zeros(side * side + k1 * side + _SLACK, dtype)
-    z1 = np.zeros((pairs, side * side + _SLACK), dtype)
-    a1 = np.zeros((c1, pooled * pooled + _SLACK), dtype)
-    copies = np.zeros((c1, k2, pooled * out2 + _SLACK), dtype)
-    a1_last = np.zeros((pooled * pooled + pooled) * c1, dtype)
-    z2 = np.zeros((c2 + 1, out2 * out2 + _SLACK), dtype)
+    last = out2 // 2
+    image = aligned(side * side + STRIP, dtype)
+    a1 = aligned(pooled * pooled * padded(c1), dtype)
+    where1 = aligned(pooled * pooled * padded(c1), dtype)
+    plane = aligned(pooled * pooled + STRIP, dtype)
+    copies = aligned(c1 * k2 * (pooled * out2 + STRIP), dtype)
+    z2 = aligned((c2 + 1) * (out2 * out2 + STRIP), dtype).reshape((c2 + 1, out2 * out2 + STRIP))
     a2 = np.zeros(c2 * last * last, dtype)
-    where1 = np.zeros((c1, pooled * pooled), np.uint32)
     where2 = np.zeros((c2, last * last), np.uint32)
     keep = np.ones(c2, np.bool_)
     h = np.zeros(hidden, dtype)
     logits = np.zeros(classes, dtype)
     d_logits = np.zeros(classes, dtype)
     chosen = np.zeros(c2, np.int64)
-    return image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, d_logits, copies, chosen
+    return image, a1, where1, plane, copies, z2, a2, where2, keep, h, logits, d_logits, chosen
 
 
 @inlined
 def _backward_workspace(dims, dtype):  # type: ignore[no-untyped-def]
-    """Allocate intermediate gradients, those of the kernels, and the second layer in channels-last order."""
+    """Allocate intermediate gradients, those of the convolutions' weights, and lists of positions with a gradient."""
     side, c1, k1, c2, k2, hidden, _classes = dims
     pooled = (side - k1 + 1) // 2
     last = (pooled - k2 + 1) // 2
     d_h = np.zeros(hidden, dtype)
     d_a2 = np.zeros(c2 * last * last, dtype)
-    d_a1_last = np.zeros((pooled * pooled + pooled) * c1, dtype)
-    d_z1 = np.zeros((2, side * side + _SLACK), dtype)
-    d_kernels = np.zeros((c1 + c1 % 2, k1, k1), dtype)
-    rows = np.zeros((c2, k2, k2 * c1), dtype)
-    return d_h, d_a2, d_a1_last, d_z1, d_kernels, rows, np.zeros_like(rows)
+    d_a1 = aligned(pooled * pooled * padded(c1), dtype)
+    d_first = aligned(c1 * k1 * NARROW, dtype)
+    d_second = aligned(c2 * k2 * k2 * padded(c1), dtype)
+    at = np.zeros(pooled * pooled * padded(c1), np.int32)
+    return d_h, d_a2, d_a1, d_first, d_second, at, np.zeros(last * last, dtype), np.zeros(last * last, np.int64)
 
 
 @inlined
@@ -101,39 +108,23 @@ def _load(pixels, scale, shift, image):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
-    """Compute the logits of the image in the workspace; kept channels are multiplied by `rescale`."""
-    w1, b1, w2, b2, w3, b3, w4, b4 = layers
-    side, c1, k1, c2, k2, _hidden, _classes = dims
-    image, z1, a1, a1_last, z2, a2, where1, where2, keep, h, logits, _d_logits, copies, chosen = work
-    out1 = side - k1 + 1
-    pooled = out1 // 2
-    length1 = padded((out1 - 1) * side + out1)
-    for c in range(c1):
-        z1[c, :length1] = b1[c]
-    for c in range(0, c1, 2):
-        other = min(c + 1, c1 - 1)
-        add_correlation_pair(image, w1[c], w1[other], k1, side, z1[c], z1[c + 1], length1)
-    one = rescale / rescale
-    for c in range(c1):
-        pool_rectify(z1[c], side, pooled, one, a1[c], where1[c])
-    for q in range(pooled * pooled):
-        for c in range(c1):
-            a1_last[q * c1 + c] = a1[c, q]
-    shift_copies(a1, pooled, k2, copies)
-
-    out2 = pooled - k2 + 1
-    length2 = padded(out2 * out2)
+def _convolve(b2, packed, work, rescale, side, c1, k1, c2, k2):  # type: ignore[no-untyped-def]
+    """Compute what the dense layers take."""
+    image, a1, where1, plane, copies, z2, a2, where2, keep, _h, _logits, _d_logits, chosen = work
+    correlate_pool_rectify(image, packed[0], packed[1], c1, k1, side, a1, where1)
+    pooled = (side - k1 + 1) // 2
+    shift_copies(a1, c1, pooled, k2, plane, copies)
     count = 0
     for c in range(c2):
         if keep[c]:
             chosen[count] = c
             count += 1
-            z2[c, :length2] = b2[c]
     for n in range(0, count, 2):
+        # An odd last channel is paired with itself, and the second result goes to a row that is not used.
         c, other = chosen[n], chosen[min(n + 1, count - 1)]
         row = other if other != c else c2
-        add_correlations_pair(copies, w2[c], w2[other], k2, out2, z2[c], z2[row], length2)
+        correlate_pair(copies, packed[2], c, other, c1, k2, pooled, b2, z2[c], z2[row])
+    out2 = pooled - k2 + 1
     last = out2 // 2
     for c in range(c2):
         part = a2[c * last * last : (c + 1) * last * last]
@@ -142,88 +133,125 @@ def _forward(layers, dims, work, rescale):  # type: ignore[no-untyped-def]
         else:
             part[:] = 0
 
+
+@inlined
+def _convolve_paper(b2, packed, work, rescale):  # type: ignore[no-untyped-def]
+    _convolve(b2, packed, work, rescale, 28, 10, 5, 20, 5)
+
+
+@inlined
+def _forward(layers, packed, dims, work, rescale):  # type: ignore[no-untyped-def]
+    """Compute the logits of the image in the workspace; kept channels are multiplied by `rescale`."""
+    _w1, _b1, _w2, b2, w3, b3, w4, b4 = layers
+    side, c1, k1, c2, k2, _hidden, _classes = dims
+    a2, h, logits = work[6], work[9], work[10]
+    if side == 28 and c1 == 10 and k1 == 5 and c2 == 20 and k2 == 5:
+        _convolve_paper(b2, packed, work, rescale)
+    else:
+        _convolve(b2, packed, work, rescale, side, c1, k1, c2, k2)
     dense(w3, b3, a2, h)
     rectify(h)
     dense(w4, b4, h, logits)
 
 
 @inlined
-def _backward(layers, gradients, dims, work, back, rescale):  # type: ignore[no-untyped-def]
-    """Add this datapoint's gradient; the gradient of the loss is in the workspace."""
-    _w1, _b1, _w2, _b2, w3, _b3, w4, _b4 = layers
-    _d_w1, d_b1, _d_w2, d_b2, d_w3, d_b3, d_w4, d_b4 = gradients
-    side, c1, k1, c2, k2, _hidden, _classes = dims
-    image, _z1, a1, a1_last, _z2, a2, where1, where2, keep, h, _logits, d_logits, _copies, _chosen = work
-    d_h, d_a2, d_a1_last, d_z1, d_kernels, rows, d_rows = back
-    dense_backward(w4, h, d_logits, d_w4, d_b4, d_h)
-    rectify_backward(h, d_h)
-    dense_backward(w3, a2, d_h, d_w3, d_b3, d_a2)
-
-    out1 = side - k1 + 1
-    pooled = out1 // 2
+def _convolve_backward(d_b1, d_b2, packed, work, back, rescale, side, c1, k1, c2, k2):  # type: ignore[no-untyped-def]
+    """Add the gradients of both convolutions."""
+    image, a1, where1, _plane, _copies, _z2, a2, where2, keep, _h, _logits, _d_logits, _chosen = work
+    _d_h, d_a2, d_a1, d_first, d_second, at, g, corner = back
+    pooled = (side - k1 + 1) // 2
     out2 = pooled - k2 + 1
-    last = out2 // 2
-    d_a1_last[:] = 0
-    run = k2 * c1
+    area = (out2 // 2) ** 2
+    stride = padded(c1)
+    d_a1[:] = 0
     for c in range(c2):
         if not keep[c]:
             continue
-        for q in range(last * last):
-            if a2[c * last * last + q] <= 0:
-                continue
-            g = d_a2[c * last * last + q] * rescale
-            d_b2[c] += g
-            y, x0 = divmod(np.int64(where2[c, q]), out2)
-            for ky in range(k2):
-                at = ((y + ky) * pooled + x0) * c1
-                x, d_x = a1_last[at : at + run], d_a1_last[at : at + run]
-                w, d_w = rows[c, ky], d_rows[c, ky]
-                for j in range(run):
-                    d_w[j] += g * x[j]
-                    d_x[j] += g * w[j]
-
-    length1 = padded((out1 - 1) * side + out1)
+        count = 0
+        for q in range(c * area, (c + 1) * area):
+            y, x = divmod(np.int64(where2[c, q - c * area]), out2)
+            g[count] = d_a2[q] * rescale
+            corner[count] = (y * pooled + x) * stride
+            count += 1 if a2[q] > 0 else 0
+        d_b2[c] += g[:count].sum()
+        kernel = slice(c * k2 * k2 * stride, (c + 1) * k2 * k2 * stride)
+        add_second_gradient(g, corner, count, c1, k2, pooled, a1, d_a1, packed[2][kernel], d_second[kernel])
     zero = rescale - rescale
-    for first in range(0, c1, 2):
-        d_z1[:] = 0
-        for c in range(first, min(first + 2, c1)):
-            bias = d_b1[c]
-            active, at, target = a1[c], where1[c], d_z1[c - first]
-            column = d_a1_last[c:]
-            for q in range(pooled * pooled):
-                # A selection, not a branch: half the ReLUs are closed, and branch prediction would fail.
-                g = column[q * c1] if active[q] > 0 else zero
-                target[at[q]] = g
-                bias += g
-            d_b1[c] = bias
-        add_kernel_gradient_pair(image, d_z1[0], d_z1[1], k1, side, d_kernels[first], d_kernels[first + 1], length1)
+    for j in range(pooled * pooled * stride):
+        d_a1[j] = d_a1[j] if a1[j] > 0 else zero
+        at[j] = np.int32(where1[j])
+    for q in range(0, pooled * pooled * stride, stride):
+        for c in range(c1):
+            d_b1[c] += d_a1[q + c]
+    add_first_gradient(image, d_a1, at, c1, k1, side, pooled * pooled, d_first)
 
 
 @inlined
-def _to_rows(w2, rows):  # type: ignore[no-untyped-def]
-    """Copy the second layer to its channels-last rows."""
+def _convolve_backward_paper(d_b1, d_b2, packed, work, back, rescale):  # type: ignore[no-untyped-def]
+    _convolve_backward(d_b1, d_b2, packed, work, back, rescale, 28, 10, 5, 20, 5)
+
+
+@inlined
+def _backward(layers, packed, gradients, dims, work, back, rescale):  # type: ignore[no-untyped-def]
+    """Add this datapoint's gradient; the gradient of the loss is in the workspace."""
+    w3, w4 = layers[4], layers[6]
+    _d_w1, d_b1, _d_w2, d_b2, d_w3, d_b3, d_w4, d_b4 = gradients
+    side, c1, k1, c2, k2, _hidden, _classes = dims
+    a2, h, d_logits = work[6], work[9], work[11]
+    d_h, d_a2 = back[0], back[1]
+    dense_backward(w4, h, d_logits, d_w4, d_b4, d_h)
+    rectify_backward(h, d_h)
+    dense_backward(w3, a2, d_h, d_w3, d_b3, d_a2)
+    if side == 28 and c1 == 10 and k1 == 5 and c2 == 20 and k2 == 5:
+        _convolve_backward_paper(d_b1, d_b2, packed, work, back, rescale)
+    else:
+        _convolve_backward(d_b1, d_b2, packed, work, back, rescale, side, c1, k1, c2, k2)
+
+
+@inlined
+def _pack_first(layers, packed):  # type: ignore[no-untyped-def]
+    """Copy the first layer to [ky, kx, channel]."""
+    w1, b1 = layers[0], layers[1]
+    c1, k1, _ = w1.shape
+    stride = padded(c1)
+    for c in range(c1):
+        packed[1][c] = b1[c]
+        for ky in range(k1):
+            for kx in range(k1):
+                packed[0][(ky * k1 + kx) * stride + c] = w1[c, ky, kx]
+
+
+@inlined
+def _pack_second(w2, packed):  # type: ignore[no-untyped-def]
+    """Copy the second layer to [output channel, ky, kx, input channel]."""
     c2, c1, k2, _ = w2.shape
+    stride = padded(c1)
     for o in range(c2):
-        for ky in range(k2):
-            for i in range(c1):
-                for kx in range(k2):
-                    rows[o, ky, kx * c1 + i] = w2[o, i, ky, kx]
+        for i in range(c1):
+            for k in range(k2 * k2):
+                packed[(o * k2 * k2 + k) * stride + i] = w2[o, i, k // k2, k % k2]
 
 
 @inlined
-def _collect(back, gradients):  # type: ignore[no-untyped-def]
-    """Move both convolutions' gradients from the workspace to the gradient vector, and clear the workspace."""
-    d_kernels, d_rows = back[4], back[6]
-    d_w1, d_w2 = gradients[0], gradients[2]
-    d_w1[:] = d_kernels[: d_w1.shape[0]]
-    c2, c1, k2, _ = d_w2.shape
+def _unpack_second(packed, w2):  # type: ignore[no-untyped-def]
+    """The reverse of `_pack_second`."""
+    c2, c1, k2, _ = w2.shape
+    stride = padded(c1)
     for o in range(c2):
-        for ky in range(k2):
-            for i in range(c1):
-                for kx in range(k2):
-                    d_w2[o, i, ky, kx] = d_rows[o, ky, kx * c1 + i]
-    d_kernels[:] = 0
-    d_rows[:] = 0
+        for i in range(c1):
+            for k in range(k2 * k2):
+                w2[o, i, k // k2, k % k2] = packed[(o * k2 * k2 + k) * stride + i]
+
+
+@inlined
+def _unpack_first_gradient(d_first, d_w1):  # type: ignore[no-untyped-def]
+    """Move the gradient of the first layer's weights to the gradient vector, and set it to zero."""
+    c1, k1, _ = d_w1.shape
+    for c in range(c1):
+        for ky in range(k1):
+            for kx in range(k1):
+                d_w1[c, ky, kx] = d_first[(c * k1 + ky) * NARROW + kx]
+    d_first[:] = 0
 
 
 @kernel
@@ -236,22 +264,27 @@ def cnn_epoch(  # type: ignore[no-untyped-def]
     layers = _layers(vector, dims)
     gradient = np.zeros_like(vector)
     gradients = _layers(gradient, dims)
+    packed = _packed(dims, vector.dtype)
+    _pack_second(layers[2], packed[2])
     work = _workspace(dims, vector.dtype)
     back = _backward_workspace(dims, vector.dtype)
     rescale = vector.dtype.type(1 / (1 - rate))
     for start in range(0, order.shape[0], batch_size):
         stop = min(start + batch_size, order.shape[0])
-        _to_rows(layers[2], back[5])
+        _pack_first(layers, packed)
         for s in range(start, stop):
             d = order[s]
             _load(pixels[d], scale, shift, work[0])
             for c in range(channels):
                 work[8][c] = kept(key, s, channels, c, rate)
-            _forward(layers, dims, work, rescale)
+            _forward(layers, packed, dims, work, rescale)
             cross_entropy(work[10], labels[d], work[11])
-            _backward(layers, gradients, dims, work, back, rescale)
-        _collect(back, gradients)
-        descend(vector, gradient, vector.dtype.type(learning_rate / (stop - start)))
+            _backward(layers, packed, gradients, dims, work, back, rescale)
+        _unpack_first_gradient(back[3], gradients[0])
+        step = vector.dtype.type(learning_rate / (stop - start))
+        descend(vector, gradient, step)
+        descend(packed[2], back[4], step)
+    _unpack_second(packed[2], layers[2])
     return vector
 
 
@@ -263,7 +296,9 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
     gradients = _layers(gradient, dims)
     work = _workspace(dims, parameters.dtype)
     back = _backward_workspace(dims, parameters.dtype)
-    _to_rows(layers[2], back[5])
+    packed = _packed(dims, parameters.dtype)
+    _pack_first(layers, packed)
+    _pack_second(layers[2], packed[2])
     one = parameters.dtype.type(1)
     total = np.zeros(parameters.shape[0], np.float64)
     loss = 0.0
@@ -271,10 +306,12 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
     for s in range(order.shape[0]):
         d = order[s]
         _load(pixels[d], scale, shift, work[0])
-        _forward(layers, dims, work, one)
+        _forward(layers, packed, dims, work, one)
         loss += cross_entropy(work[10], labels[d], work[11])
-        _backward(layers, gradients, dims, work, back, one)
-        _collect(back, gradients)
+        _backward(layers, packed, gradients, dims, work, back, one)
+        _unpack_first_gradient(back[3], gradients[0])
+        _unpack_second(back[4], gradients[2])
+        back[4][:] = 0
         squares += add_moments(gradient, total)
     return loss, total, squares
 
@@ -283,6 +320,9 @@ def cnn_gradient(parameters, dims, pixels, scale, shift, labels, order):  # type
 def cnn_evaluate(parameters, dims, pixels, scale, shift, labels, order):  # type: ignore[no-untyped-def]
     """Return Σf and how many of these datapoints are classified rightly, without dropout."""
     layers = _layers(parameters, dims)
+    packed = _packed(dims, parameters.dtype)
+    _pack_first(layers, packed)
+    _pack_second(layers[2], packed[2])
     work = _workspace(dims, parameters.dtype)
     one = parameters.dtype.type(1)
     loss = 0.0
@@ -290,7 +330,7 @@ def cnn_evaluate(parameters, dims, pixels, scale, shift, labels, order):  # type
     for s in range(order.shape[0]):
         d = order[s]
         _load(pixels[d], scale, shift, work[0])
-        _forward(layers, dims, work, one)
+        _forward(layers, packed, dims, work, one)
         loss += cross_entropy(work[10], labels[d], work[11])
         if np.argmax(work[10]) == labels[d]:
             correct += 1

@@ -1,179 +1,262 @@
-"""Convolutions as long contiguous loops, which LLVM turns into vector instructions.
+"""Both convolutions, one datapoint at a time, on explicit vectors (see `vectors`).
 
-One input channel: an output pixel at p = y·width + x of the *input's* grid is Σ w[ky, kx] · image[p +
-ky·width + kx], so one inner loop runs through the whole image. The few values at row ends belong to no
-output pixel and are not used. Buffers are padded so that loop lengths can be rounded up to whole vectors.
+The first has one input channel and few output channels. Its vectors run over *channels*: every number of the image is
+multiplied by the weights of sixteen channels. Pooling then compares whole vectors. Its output has the channels last:
+[pixel, channel], with channels padded to whole vectors by zeros.
 
-Many input channels of a small image: a third of the work would be such unused values. So each channel is first copied
-once per kx, shifted and cut to the output's width; then p runs through the output's own grid.
+The second has many input channels. Its vectors run over *pixels* of the output, since dropout removes whole channels.
+Each input channel is first copied once per kx, shifted and cut to the output's width, so that pixels lie side by side.
 
-Five taps are summed for each load and store of the output, since with one at a time the stores would take most of the
-time. For the paper's shape (28×28 images, kernels of 5) some functions have the sizes as literals: loops of a length
-known at compile time run two to four times as fast. They are separate functions because LLVM merges two calls that
-differ only in literals.
+After max pooling at most one position in four has a gradient. Both backward passes visit only these positions.
+
+Kernels of five, the paper's, have loops of their own: five vectors of sums stay in registers.
 """
 
+import numpy as np
+
 from fedl_sim.engines.compiled.options import inlined
+from fedl_sim.engines.compiled.vectors import NARROW, WIDE, if_greater, load, load_narrow, multiply_add, spread, store
 
 __all__ = [
-    "add_correlation_pair",
-    "add_correlations_pair",
-    "add_kernel_gradient_pair",
+    "STRIP",
+    "add_first_gradient",
+    "add_second_gradient",
+    "aligned",
+    "correlate_pair",
+    "correlate_pool_rectify",
     "padded",
     "shift_copies",
 ]
 
-_LANES = 32  # four AVX2 registers of float32: what LLVM unrolls to
+STRIP = 4 * WIDE  # output pixels that are computed at once
+_LINE = 64  # bytes of a cache line
 
 
 @inlined
-def padded(length):  # type: ignore[no-untyped-def]
-    """Round a loop length up to whole unrolled vectors."""
-    return (length + _LANES - 1) // _LANES * _LANES
+def padded(count):  # type: ignore[no-untyped-def]
+    """Round a number of channels up to whole vectors."""
+    return (count + WIDE - 1) // WIDE * WIDE
 
 
 @inlined
-def _correlate_5(image, kernel, other, width, out, other_out, length):  # type: ignore[no-untyped-def]
-    for ky in range(5):
-        row = image[ky * width :]
-        v0, v1, v2, v3, v4 = kernel[ky, 0], kernel[ky, 1], kernel[ky, 2], kernel[ky, 3], kernel[ky, 4]
-        w0, w1, w2, w3, w4 = other[ky, 0], other[ky, 1], other[ky, 2], other[ky, 3], other[ky, 4]
-        for p in range(length):
-            x0, x1, x2, x3, x4 = row[p], row[p + 1], row[p + 2], row[p + 3], row[p + 4]
-            out[p] += v0 * x0 + v1 * x1 + v2 * x2 + v3 * x3 + v4 * x4
-            other_out[p] += w0 * x0 + w1 * x1 + w2 * x2 + w3 * x3 + w4 * x4
+def _pool(a, b, c, d, first, width, out, position, at):  # type: ignore[no-untyped-def]
+    """Write max(0, the maximum of a 2×2 block) and its position; among equals the first counts, as in torch."""
+    one = spread(position.dtype.type(1), first)
+    down = spread(position.dtype.type(width), first)
+    top, top_at = if_greater(b, a, b, a), if_greater(b, a, multiply_add(one, one, first), first)
+    below = multiply_add(one, down, first)
+    bottom, bottom_at = if_greater(d, c, d, c), if_greater(d, c, multiply_add(one, one, below), below)
+    best = if_greater(bottom, top, bottom, top)
+    zero = spread(out.dtype.type(0), best)
+    store(out, at, if_greater(best, zero, best, zero))
+    store(position, at, if_greater(bottom, top, bottom_at, top_at))
 
 
 @inlined
-def _correlate_5_in_28(image, kernel, other, out, other_out):  # type: ignore[no-untyped-def]
-    _correlate_5(image, kernel, other, 28, out, other_out, 672)
+def aligned(count, dtype):  # type: ignore[no-untyped-def]
+    """Zeros that begin with a cache line, so that no vector lies in two of them."""
+    base = np.zeros(count + _LINE, dtype)
+    skip = (-base.ctypes.data % _LINE) // base.itemsize
+    return base[skip : skip + count]
 
 
 @inlined
-def add_correlation_pair(image, kernel, other, size, width, out, other_out, length):  # type: ignore[no-untyped-def]
-    """Correlate one channel with two kernels (size×size) at once: each pixel is loaded once for both."""
-    if size == 5 and width == 28 and length == 672:
-        _correlate_5_in_28(image, kernel, other, out, other_out)
-    elif size == 5:
-        _correlate_5(image, kernel, other, width, out, other_out, length)
-    else:
-        for ky in range(size):
-            for kx in range(size):
-                row = image[ky * width + kx :]
-                v, w = kernel[ky, kx], other[ky, kx]
-                for p in range(length):
-                    out[p] += v * row[p]
-                    other_out[p] += w * row[p]
+def correlate_pool_rectify(image, weights, bias, channels, size, width, out, position):  # type: ignore[no-untyped-def]
+    """First layer: correlate, pool 2×2, ReLU. Two blocks of pooling are computed at once.
+
+    Args:
+        image: width×width, with slack behind it.
+        weights: [ky, kx, channel], flat, channels padded.
+        bias: [channel], padded.
+        channels: of the output.
+        size: of the kernel.
+        width: of the image.
+        out: [pixel, channel], flat, channels padded.
+        position: like `out`: where in the image's grid the maximum was, as a number of `out`'s type.
+    """
+    stride = padded(channels)
+    pooled = (width - size + 1) // 2
+    for block in range(0, stride, WIDE):
+        start = load(bias, block)
+        for y in range(pooled):
+            for x in range(0, pooled, 2):
+                corner = 2 * y * width + 2 * x
+                s0, s1, s2, s3, s4, s5, s6, s7 = start, start, start, start, start, start, start, start
+                for ky in range(size):
+                    for kx in range(size):
+                        w = load(weights, (ky * size + kx) * stride + block)
+                        p = corner + ky * width + kx
+                        q = p + width
+                        s0 = multiply_add(w, spread(image[p], w), s0)
+                        s1 = multiply_add(w, spread(image[p + 1], w), s1)
+                        s2 = multiply_add(w, spread(image[p + 2], w), s2)
+                        s3 = multiply_add(w, spread(image[p + 3], w), s3)
+                        s4 = multiply_add(w, spread(image[q], w), s4)
+                        s5 = multiply_add(w, spread(image[q + 1], w), s5)
+                        s6 = multiply_add(w, spread(image[q + 2], w), s6)
+                        s7 = multiply_add(w, spread(image[q + 3], w), s7)
+                at = (y * pooled + x) * stride + block
+                _pool(s0, s1, s4, s5, spread(out.dtype.type(corner), start), width, out, position, at)
+                if x + 1 < pooled:
+                    right = spread(out.dtype.type(corner + 2), start)
+                    _pool(s2, s3, s6, s7, right, width, out, position, at + stride)
 
 
 @inlined
-def _kernel_gradient_5(image, d_out, d_other, width, d_kernel, d_other_kernel, length):  # type: ignore[no-untyped-def]
-    zero = d_out.dtype.type(0)
-    for ky in range(5):
-        row = image[ky * width :]
-        s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
-        t0, t1, t2, t3, t4 = zero, zero, zero, zero, zero
-        for p in range(length):
-            g, h = d_out[p], d_other[p]
-            x0, x1, x2, x3, x4 = row[p], row[p + 1], row[p + 2], row[p + 3], row[p + 4]
-            s0 += g * x0
-            s1 += g * x1
-            s2 += g * x2
-            s3 += g * x3
-            s4 += g * x4
-            t0 += h * x0
-            t1 += h * x1
-            t2 += h * x2
-            t3 += h * x3
-            t4 += h * x4
-        for kx, s, t in ((0, s0, t0), (1, s1, t1), (2, s2, t2), (3, s3, t3), (4, s4, t4)):
-            d_kernel[ky, kx] += s
-            d_other_kernel[ky, kx] += t
+def add_first_gradient(image, d_out, position, channels, size, width, pixels, d_weights):  # type: ignore[no-untyped-def]
+    """Add the gradient of the first layer's weights, [channel, ky, NARROW].
+
+    Args:
+        image: as for the forward pass.
+        d_out: [pixel, channel], flat: the gradient behind the ReLU, zero where that was closed.
+        position: of each maximum in the image's grid, like `d_out`.
+        channels: of the output.
+        size: of the kernel.
+        width: of the image.
+        pixels: of the output.
+        d_weights: flat.
+    """
+    stride = padded(channels)
+    for c in range(channels):
+        at = c * size * NARROW
+        if size == 5:
+            s0, s1 = load_narrow(d_weights, at), load_narrow(d_weights, at + NARROW)
+            s2, s3 = load_narrow(d_weights, at + 2 * NARROW), load_narrow(d_weights, at + 3 * NARROW)
+            s4 = load_narrow(d_weights, at + 4 * NARROW)
+            for q in range(c, pixels * stride, stride):
+                p, g = position[q], spread(d_out[q], s0)
+                s0 = multiply_add(load_narrow(image, p), g, s0)
+                s1 = multiply_add(load_narrow(image, p + width), g, s1)
+                s2 = multiply_add(load_narrow(image, p + 2 * width), g, s2)
+                s3 = multiply_add(load_narrow(image, p + 3 * width), g, s3)
+                s4 = multiply_add(load_narrow(image, p + 4 * width), g, s4)
+            store(d_weights, at, s0)
+            store(d_weights, at + NARROW, s1)
+            store(d_weights, at + 2 * NARROW, s2)
+            store(d_weights, at + 3 * NARROW, s3)
+            store(d_weights, at + 4 * NARROW, s4)
+        else:
+            for q in range(c, pixels * stride, stride):
+                for ky in range(size):
+                    row = load_narrow(image, position[q] + ky * width)
+                    old = load_narrow(d_weights, at + ky * NARROW)
+                    store(d_weights, at + ky * NARROW, multiply_add(row, spread(d_out[q], row), old))
 
 
 @inlined
-def _kernel_gradient_5_in_28(image, d_out, d_other, d_kernel, d_other_kernel):  # type: ignore[no-untyped-def]
-    _kernel_gradient_5(image, d_out, d_other, 28, d_kernel, d_other_kernel, 672)
+def shift_copies(last, channels, side, size, plane, copies):  # type: ignore[no-untyped-def]
+    """Write copies[i, kx, y·w + x] = last[y·side + kx + x, i] for x < w = side − size + 1, channel by channel.
 
-
-@inlined
-def add_kernel_gradient_pair(image, d_out, d_other, size, width, d_kernel, d_other_kernel, length):  # type: ignore[no-untyped-def]
-    """Add Σ_p d_out[p] · image[p + ky·width + kx] to each (ky, kx) of two kernels' gradients."""
-    if size == 5 and width == 28 and length == 672:
-        _kernel_gradient_5_in_28(image, d_out, d_other, d_kernel, d_other_kernel)
-    elif size == 5:
-        _kernel_gradient_5(image, d_out, d_other, width, d_kernel, d_other_kernel, length)
-    else:
-        for ky in range(size):
-            for kx in range(size):
-                row = image[ky * width + kx :]
-                s, t = d_out.dtype.type(0), d_out.dtype.type(0)
-                for p in range(length):
-                    s += d_out[p] * row[p]
-                    t += d_other[p] * row[p]
-                d_kernel[ky, kx] += s
-                d_other_kernel[ky, kx] += t
-
-
-@inlined
-def _copy_rows(channels, side, size, copies):  # type: ignore[no-untyped-def]
+    Each i and kx has side·w + STRIP numbers. A vector that is longer than a row is overwritten by the next row. `plane`
+    is room for a channel.
+    """
+    stride = padded(channels)
     width = side - size + 1
-    for i in range(channels.shape[0]):
+    room = side * width + STRIP
+    for i in range(channels):
+        for p in range(side * side):
+            plane[p] = last[p * stride + i]
         for kx in range(size):
+            target = (i * size + kx) * room
             for y in range(side):
-                source, target = channels[i, y * side + kx :], copies[i, kx, y * width :]
-                for x in range(width):
-                    target[x] = source[x]
+                for x in range(0, width, NARROW):
+                    store(copies, target + y * width + x, load_narrow(plane, y * side + kx + x))
 
 
 @inlined
-def _copy_rows_5_in_12(channels, copies):  # type: ignore[no-untyped-def]
-    _copy_rows(channels, 12, 5, copies)
+def correlate_pair(copies, weights, first, second, channels, size, side, biases, out, other):  # type: ignore[no-untyped-def]
+    """Second layer, two output channels at once: out = bias + Σ_i the correlation of input channel i with its kernel.
 
-
-@inlined
-def shift_copies(channels, side, size, copies):  # type: ignore[no-untyped-def]
-    """Write copies[i, kx, y·w + x] = channels[i, y·side + kx + x] for x < w = side − size + 1."""
-    if side == 12 and size == 5:
-        _copy_rows_5_in_12(channels, copies)
-    else:
-        _copy_rows(channels, side, size, copies)
-
-
-@inlined
-def _correlate_all_5(copies, kernels, others, width, out, other_out, length):  # type: ignore[no-untyped-def]
-    for i in range(copies.shape[0]):
-        for ky in range(5):
-            at = ky * width
-            x0, x1, x2 = copies[i, 0, at:], copies[i, 1, at:], copies[i, 2, at:]
-            x3, x4 = copies[i, 3, at:], copies[i, 4, at:]
-            v0, v1, v2 = kernels[i, ky, 0], kernels[i, ky, 1], kernels[i, ky, 2]
-            v3, v4 = kernels[i, ky, 3], kernels[i, ky, 4]
-            w0, w1, w2 = others[i, ky, 0], others[i, ky, 1], others[i, ky, 2]
-            w3, w4 = others[i, ky, 3], others[i, ky, 4]
-            for p in range(length):
-                y0, y1, y2, y3, y4 = x0[p], x1[p], x2[p], x3[p], x4[p]
-                out[p] += v0 * y0 + v1 * y1 + v2 * y2 + v3 * y3 + v4 * y4
-                other_out[p] += w0 * y0 + w1 * y1 + w2 * y2 + w3 * y3 + w4 * y4
-
-
-@inlined
-def _correlate_all_5_in_12(copies, kernels, others, out, other_out):  # type: ignore[no-untyped-def]
-    _correlate_all_5(copies, kernels, others, 8, out, other_out, 64)
-
-
-@inlined
-def add_correlations_pair(copies, kernels, others, size, width, out, other_out, length):  # type: ignore[no-untyped-def]
-    """Add Σ_i the correlation of channel i with kernels[i] to `out`, and with others[i] to `other_out`."""
-    if size == 5 and width == 8 and length == 64:
-        _correlate_all_5_in_12(copies, kernels, others, out, other_out)
-    elif size == 5:
-        _correlate_all_5(copies, kernels, others, width, out, other_out, length)
-    else:
-        for i in range(copies.shape[0]):
+    Args:
+        copies: from `shift_copies`.
+        weights: [output channel, ky, kx, input channel], flat, input channels padded.
+        first: output channel of `out`.
+        second: output channel of `other`.
+        channels: of the input.
+        size: of the kernel.
+        side: of the input.
+        biases: of the output channels.
+        out: flat, with room up to whole strips.
+        other: like `out`.
+    """
+    stride = padded(channels)
+    width = side - size + 1
+    room = side * width + STRIP
+    for p in range(0, width * width, STRIP):
+        like = load(copies, p)
+        s0 = spread(biases[first], like)
+        t0 = spread(biases[second], like)
+        s1, s2, s3 = s0, s0, s0
+        t1, t2, t3 = t0, t0, t0
+        for i in range(channels):
             for ky in range(size):
                 for kx in range(size):
-                    x, v, w = copies[i, kx, ky * width :], kernels[i, ky, kx], others[i, ky, kx]
-                    for p in range(length):
-                        out[p] += v * x[p]
-                        other_out[p] += w * x[p]
+                    at = (i * size + kx) * room + ky * width + p
+                    tap = (ky * size + kx) * stride + i
+                    v = spread(weights[first * size * size * stride + tap], like)
+                    w = spread(weights[second * size * size * stride + tap], like)
+                    x0, x1 = load(copies, at), load(copies, at + WIDE)
+                    x2, x3 = load(copies, at + 2 * WIDE), load(copies, at + 3 * WIDE)
+                    s0, s1 = multiply_add(x0, v, s0), multiply_add(x1, v, s1)
+                    s2, s3 = multiply_add(x2, v, s2), multiply_add(x3, v, s3)
+                    t0, t1 = multiply_add(x0, w, t0), multiply_add(x1, w, t1)
+                    t2, t3 = multiply_add(x2, w, t2), multiply_add(x3, w, t3)
+        store(out, p, s0)
+        store(out, p + WIDE, s1)
+        store(out, p + 2 * WIDE, s2)
+        store(out, p + 3 * WIDE, s3)
+        store(other, p, t0)
+        store(other, p + WIDE, t1)
+        store(other, p + 2 * WIDE, t2)
+        store(other, p + 3 * WIDE, t3)
+
+
+@inlined
+def add_second_gradient(g, corner, count, channels, size, side, last, d_last, weights, d_weights):  # type: ignore[no-untyped-def]
+    """Add what the gradient at some pixels of an output channel gives to its kernel and to the layer's input.
+
+    Args:
+        g: the gradient at each of these pixels.
+        corner: where the window of each begins in the input.
+        count: of these pixels.
+        channels: of the input.
+        size: of the kernel.
+        side: of the input.
+        last: the input, [pixel, channel], flat, channels padded.
+        d_last: its gradient.
+        weights: the channel's kernel, [ky, kx, input channel].
+        d_weights: its gradient.
+    """
+    stride = padded(channels)
+    for ky in range(size):
+        down, tap = ky * side * stride, ky * size * stride
+        if size == 5 and stride == WIDE:
+            w0, w1, w2 = load(weights, tap), load(weights, tap + WIDE), load(weights, tap + 2 * WIDE)
+            w3, w4 = load(weights, tap + 3 * WIDE), load(weights, tap + 4 * WIDE)
+            s0, s1, s2 = load(d_weights, tap), load(d_weights, tap + WIDE), load(d_weights, tap + 2 * WIDE)
+            s3, s4 = load(d_weights, tap + 3 * WIDE), load(d_weights, tap + 4 * WIDE)
+            for n in range(count):
+                at, h = corner[n] + down, spread(g[n], s0)
+                s0 = multiply_add(load(last, at), h, s0)
+                s1 = multiply_add(load(last, at + WIDE), h, s1)
+                s2 = multiply_add(load(last, at + 2 * WIDE), h, s2)
+                s3 = multiply_add(load(last, at + 3 * WIDE), h, s3)
+                s4 = multiply_add(load(last, at + 4 * WIDE), h, s4)
+                store(d_last, at, multiply_add(w0, h, load(d_last, at)))
+                store(d_last, at + WIDE, multiply_add(w1, h, load(d_last, at + WIDE)))
+                store(d_last, at + 2 * WIDE, multiply_add(w2, h, load(d_last, at + 2 * WIDE)))
+                store(d_last, at + 3 * WIDE, multiply_add(w3, h, load(d_last, at + 3 * WIDE)))
+                store(d_last, at + 4 * WIDE, multiply_add(w4, h, load(d_last, at + 4 * WIDE)))
+            store(d_weights, tap, s0)
+            store(d_weights, tap + WIDE, s1)
+            store(d_weights, tap + 2 * WIDE, s2)
+            store(d_weights, tap + 3 * WIDE, s3)
+            store(d_weights, tap + 4 * WIDE, s4)
+        else:
+            for n in range(count):
+                at = corner[n] + down
+                for j in range(0, size * stride, WIDE):
+                    x, w = load(last, at + j), load(weights, tap + j)
+                    h = spread(g[n], x)
+                    store(d_weights, tap + j, multiply_add(x, h, load(d_weights, tap + j)))
+                    store(d_last, at + j, multiply_add(w, h, load(d_last, at + j)))

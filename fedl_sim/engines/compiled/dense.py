@@ -4,7 +4,7 @@ import math
 
 from fedl_sim.engines.compiled.options import inlined
 
-__all__ = ["cross_entropy", "dense", "dense_backward", "rectify", "rectify_backward"]
+__all__ = ["cross_entropy", "dense", "dense_backward", "dense_gradient", "rectify", "rectify_backward"]
 
 
 @inlined
@@ -19,17 +19,28 @@ def dense(weight, bias, x, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def dense_gradient(x, d_out, d_weight, d_bias):  # type: ignore[no-untyped-def]
+    """Add d_out xᵀ to the weights' gradient and d_out to the bias's."""
+    for o in range(d_weight.shape[0]):
+        g = d_out[o]
+        if g == 0:
+            continue
+        d_row = d_weight[o]
+        d_bias[o] += g
+        for i in range(x.shape[0]):
+            d_row[i] += g * x[i]
+
+
+@inlined
 def dense_backward(weight, x, d_out, d_weight, d_bias, d_x):  # type: ignore[no-untyped-def]
-    """Add d_out xᵀ to the weights' gradient and d_out to the bias's; write d_x = Wᵀ d_out."""
+    """Add to the gradients as `dense_gradient` does, and write d_x = Wᵀ d_out for the layer before."""
+    dense_gradient(x, d_out, d_weight, d_bias)
     d_x[:] = 0
     for o in range(weight.shape[0]):
         g = d_out[o]
         if g == 0:
             continue
-        row, d_row = weight[o], d_weight[o]
-        d_bias[o] += g
-        for i in range(x.shape[0]):
-            d_row[i] += g * x[i]
+        row = weight[o]
         for i in range(x.shape[0]):
             d_x[i] += g * row[i]
 

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from fedl_sim.engines.compiled.dense import cross_entropy, dense, dense_backward, rectify, rectify_backward
+from fedl_sim.engines.compiled.dense import (
+    cross_entropy,
+    dense,
+    dense_backward,
+    dense_gradient,
+    rectify,
+    rectify_backward,
+)
 from fedl_sim.engines.compiled.descent import add_moments, descend
 from fedl_sim.engines.compiled.options import inlined, kernel
 
@@ -29,16 +36,15 @@ def _layers(vector, dims):  # type: ignore[no-untyped-def]
 def _workspace(dims, dtype):  # type: ignore[no-untyped-def]
     """Allocate one datapoint's activations and their gradients."""
     features, hidden, classes = dims
-    x, d_x = np.zeros(features, dtype), np.zeros(features, dtype)
     h, d_h = np.zeros(hidden, dtype), np.zeros(hidden, dtype)
-    return x, d_x, h, d_h, np.zeros(classes, dtype), np.zeros(classes, dtype)
+    return np.zeros(features, dtype), h, d_h, np.zeros(classes, dtype), np.zeros(classes, dtype)
 
 
 @inlined
 def _forward(layers, pixels, scale, shift, work):  # type: ignore[no-untyped-def]
     """Compute the logits of one datapoint."""
     w1, b1, w2, b2 = layers
-    x, _d_x, h, _d_h, logits, _d_logits = work
+    x, h, _d_h, logits, _d_logits = work
     for i in range(x.shape[0]):
         x[i] = pixels[i] * scale + shift
     if h.shape[0] == 0:
@@ -54,19 +60,13 @@ def _backward(layers, gradients, work):  # type: ignore[no-untyped-def]
     """Add this datapoint's gradient. The input needs none, so the first layer stops at its weights."""
     _w1, _b1, w2, _b2 = layers
     d_w1, d_b1, d_w2, d_b2 = gradients
-    x, d_x, h, d_h, _logits, d_logits = work
+    x, h, d_h, _logits, d_logits = work
     if h.shape[0] == 0:
-        dense_backward(w2, x, d_logits, d_w2, d_b2, d_x)
+        dense_gradient(x, d_logits, d_w2, d_b2)
         return
     dense_backward(w2, h, d_logits, d_w2, d_b2, d_h)
     rectify_backward(h, d_h)
-    for o in range(h.shape[0]):
-        g = d_h[o]
-        if g != 0:
-            d_b1[o] += g
-            row = d_w1[o]
-            for i in range(x.shape[0]):
-                row[i] += g * x[i]
+    dense_gradient(x, d_h, d_w1, d_b1)
 
 
 @inlined
@@ -84,7 +84,7 @@ def feedforward_epoch(  # type: ignore[no-untyped-def]
         for s in range(start, stop):
             d = order[s]
             _forward(layers, pixels[d], scale, shift, work)
-            cross_entropy(work[4], labels[d], work[5])
+            cross_entropy(work[3], labels[d], work[4])
             _backward(layers, gradients, work)
         descend(vector, gradient, vector.dtype.type(learning_rate / (stop - start)))
     return vector
@@ -103,7 +103,7 @@ def feedforward_gradient(parameters, dims, pixels, scale, shift, labels, order):
     for s in range(order.shape[0]):
         d = order[s]
         _forward(layers, pixels[d], scale, shift, work)
-        loss += cross_entropy(work[4], labels[d], work[5])
+        loss += cross_entropy(work[3], labels[d], work[4])
         _backward(layers, gradients, work)
         squares += add_moments(gradient, total)
     return loss, total, squares
@@ -119,7 +119,7 @@ def feedforward_evaluate(parameters, dims, pixels, scale, shift, labels, order):
     for s in range(order.shape[0]):
         d = order[s]
         _forward(layers, pixels[d], scale, shift, work)
-        loss += cross_entropy(work[4], labels[d], work[5])
-        if np.argmax(work[4]) == labels[d]:
+        loss += cross_entropy(work[3], labels[d], work[4])
+        if np.argmax(work[3]) == labels[d]:
             correct += 1
     return loss, correct

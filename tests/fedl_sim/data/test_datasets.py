@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fedl_sim.contract import DATA_FILES
 from fedl_sim.data import datasets
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.errors import DataSetError
@@ -25,7 +26,7 @@ def tiny_mnist(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
         contents.append(idx(np.arange(count) % 10))
     sums = tuple(hashlib.md5(raw).hexdigest() for raw in contents)
     monkeypatch.setitem(datasets._MD5, "mnist", sums)
-    return dict(zip(datasets._FILES, contents, strict=True))
+    return dict(zip(DATA_FILES, contents, strict=True))
 
 
 def no_network(address: str, target: Path) -> bytes:

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from fedl_sim.data.datasets import load_data_set
-from fedl_sim.network.partition import Partition, partition_by_labels
+from fedl_sim.errors import InvalidSettingError
+from fedl_sim.network.partition import Partition, partition_by_dirichlet, partition_by_labels
 
 DIGITS = load_data_set("digits").train
 
@@ -48,3 +49,17 @@ def test_impossible_settings_are_refused(labels: int, mean: float) -> None:
 def test_starts_must_fit_the_indices() -> None:
     with pytest.raises(ValueError, match="starts"):
         Partition(np.arange(3), np.array([0, 2]))
+
+
+def test_a_small_concentration_skews_labels_and_a_large_one_does_not() -> None:
+    def largest_share(concentration: float) -> float:
+        partition = partition_by_dirichlet(
+            DIGITS, 300, np.random.default_rng(4), concentration=concentration, mean_datapoints=100
+        )
+        counts = partition.label_counts(DIGITS)
+        return float((counts.max(axis=1) / counts.sum(axis=1)).mean())
+
+    assert largest_share(0.1) > 0.6
+    assert 0.1 < largest_share(100.0) < 0.2
+    with pytest.raises(InvalidSettingError, match="must be positive, not 0"):
+        partition_by_dirichlet(DIGITS, 3, np.random.default_rng(0), concentration=0)

@@ -84,3 +84,32 @@ def test_settings_check_themselves() -> None:
         RealisationSettings(budget="endless")
     with pytest.raises(ValueError, match="n_devices"):
         RealisationSettings(n_devices=None)
+
+
+def test_similarity_can_be_derived_from_label_counts_in_place_of_measuring() -> None:
+    settings = RealisationSettings(n_devices=20, link_probability=0.4, mean_datapoints=60)
+    measured, derived = (
+        realise(one, load_data_set("digits"), 1).network
+        for one in (settings, replace(settings, derive_similarity=True))
+    )
+    a, b = measured.links.similarity, derived.links.similarity
+    assert not np.array_equal(a, b)
+    assert np.corrcoef(a, b)[0, 1] > 0.5
+    np.testing.assert_array_equal(measured.devices.data, derived.devices.data)
+    with pytest.raises(InvalidSettingError, match="derive_similarity needs reveal_labels"):
+        replace(settings, derive_similarity=True, reveal_labels=False)
+    with pytest.raises(InvalidSettingError, match="dirichlet must be positive"):
+        replace(settings, dirichlet=0.0)
+
+
+def test_label_skew_by_dirichlet_changes_the_labels_alone() -> None:
+    settings = RealisationSettings(n_devices=20, mean_datapoints=60)
+    plain, skewed = (
+        realise(one, load_data_set("digits"), 1).network for one in (settings, replace(settings, dirichlet=0.1))
+    )
+    np.testing.assert_array_equal(plain.devices.data, skewed.devices.data)
+    np.testing.assert_array_equal(plain.links.source, skewed.links.source)
+    counts = [network.devices.label_counts for network in (plain, skewed)]
+    assert counts[0] is not None
+    assert counts[1] is not None
+    assert not np.array_equal(counts[0], counts[1])

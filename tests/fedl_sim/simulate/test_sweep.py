@@ -76,6 +76,32 @@ def test_the_same_seed_gives_the_same_result_whatever_the_processes_and_threads(
     assert documents[0] == documents[1] == documents[2]
 
 
+def test_one_method_under_two_names_gives_one_curve_bit_for_bit() -> None:
+    names = ("ours-offload", "greedy+fast", "smart-offload", "gcn_branch+fast", "random-offload", "random+random")
+    runs = simulate(small(schemes=names, seeds=(0, 1))).runs
+    curves = {(run.scheme, run.seed, run.draw): (run.sampled, run.aggregations) for run in runs}
+    for one, other in zip(names[::2], names[1::2], strict=True):
+        for (name, seed, draw), curve in curves.items():
+            if name == one:
+                assert curve == curves[other, seed, draw]
+
+
+def test_every_device_takes_as_many_batches_in_the_fair_setting() -> None:
+    fair = replace(SHORT, training=replace(SHORT.training, equal_batches=True))
+    ours, all_nodes = simulate(small(schemes=("ours-offload", "all"), run=fair)).runs
+    each = 10 * round(sum(d.data for d in all_nodes.devices) / len(all_nodes.devices) / 10)
+    for run in (ours, all_nodes):
+        assert {device.processed for device in run.devices} == {4 * each}
+        assert run.aggregations[-1].processed == 4 * each * len(run.devices)
+    assert sum(device.received for device in ours.devices) > 0
+
+
+def test_other_random_numbers_on_the_same_networks() -> None:
+    one, other = (simulate(small(schemes=("ours-offload",), luck=luck)).runs[0] for luck in (0, 1))
+    assert (one.seed, one.sampled) == (other.seed, other.sampled)
+    assert one.aggregations != other.aggregations
+
+
 def test_another_seed_gives_another_result() -> None:
     one, other = (simulate(small(seeds=(seed,))).runs for seed in (0, 1))
     assert one[0].aggregations != other[0].aggregations

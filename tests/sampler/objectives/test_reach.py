@@ -22,8 +22,8 @@ def two_devices(**columns: object) -> Network:
 def test_a_step_sends_what_the_budget_pays_for() -> None:
     # 20 pays for 10 of device 0's 100 datapoints at cost 2; device 1 could send all of its 40 many times over.
     # Links are kept sorted by target, so 1 → 0 comes first.
-    np.testing.assert_allclose(sendable_share(two_devices()), [1.0, 0.1])
-    np.testing.assert_allclose(sendable_share(two_devices(transmit_budget=np.zeros(2))), [0.0, 0.0])
+    np.testing.assert_allclose(sendable_share(steps_needed(two_devices())), [1.0, 0.1])
+    np.testing.assert_allclose(sendable_share(steps_needed(two_devices(transmit_budget=np.zeros(2)))), [0.0, 0.0])
 
 
 def test_a_link_needs_as_many_steps_as_its_cost_has_budgets() -> None:
