@@ -16,6 +16,8 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from app.comparisons.router import router as comparisons
+from app.datasets.router import router as datasets
+from app.guide.router import router as guide
 from app.http.body import OpenBodies
 from app.http.executors import Executor, executors
 from app.http.gate import Service
@@ -25,6 +27,7 @@ from app.http.middleware import Surroundings
 from app.http.pool import WorkPool
 from app.http.unread import UnreadAnswers
 from app.imports.router import router as imports
+from app.keys.gateway import Gateway
 from app.keys.ring import KeyRing
 from app.ledger import Ledger
 from app.networks.router import router as networks
@@ -47,6 +50,7 @@ from app.telemetry.traces import tracing
 from app.validations.numbers import JobNumbers
 from app.validations.router import router as validations
 from app.webhooks.courier import Courier
+from app.webhooks.router import router as webhooks
 from app.webhooks.targets import Targets
 from app.wire.budget import MemoryBudget
 from app.worker.store import LiveWorkers, WorkerStore
@@ -60,10 +64,13 @@ ROUTERS = (
     validations,
     networks,
     samplers,
+    datasets,
     imports,
     comparisons,
+    webhooks,
     operations,
     documentation,
+    guide,
     studio,
 )
 
@@ -127,6 +134,7 @@ def _service(settings: Settings, ledger: Ledger) -> Service:
         metrics,
         store,
         KeyRing(store),
+        Gateway.of(settings),
         LiveWorkers(WorkerStore(store), settings.worker_timeout),
         UnreadAnswers(memory, settings.retry_after, ledger),
         ledger.tally("streams"),
@@ -179,8 +187,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     looking = asyncio.create_task(look_at_store(service))
     retention = Retention(service)
     courier = Courier(service.store, Targets.of(service.settings.webhook_targets))
+    retention.start()
     if service.tidies:
-        retention.start()
         courier.start()
     with _work_ends_after_signals(service):
         yield

@@ -3,18 +3,21 @@
 import json
 import math
 import os
+import re
 from contextlib import suppress
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-__all__ = ["Settings", "is_loopback", "settings_table"]
+from app.addresses import is_loopback, networks_of
+
+__all__ = ["Settings", "settings_table"]
 
 MEBIBYTE = 2**20
-
+# RFC 9110's names of headers.
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 # Each server process takes some tens of megabytes; more of them can be asked for.
 _MOST_PROCESSES = 8
@@ -72,7 +75,19 @@ class Settings(BaseSettings):
         json_schema_extra={"shown_default": f"number of processors, at most {_MOST_PROCESSES}"},
     )
     auth: Literal["auto", "required", "off"] = Field(
-        "auto", description="Require API keys: `auto` means on every address except loopback."
+        "auto", description="Require API keys: `auto` means on every address except loopback, and behind a gateway."
+    )
+    gateway_addresses: Names = Field(
+        (), description="Addresses and networks of the gateway, as a JSON list; beyond them its header is refused."
+    )
+    gateway_secret: str = Field(
+        "", description="What the gateway sends in `X-Fedsift-Gateway-Secret`; without it its header is refused."
+    )
+    gateway_header: str = Field(
+        "",
+        description="Header in which a gateway names the owner, like `X-Forwarded-User`. It needs one or both of the "
+        "settings before; none by default.",
+        validate_default=True,
     )
     metrics: Literal["auto", "open", "key", "off"] = Field(
         "auto", description="Who may read `/metrics`: `auto` means everyone where no API key is required, else any key."
@@ -175,6 +190,7 @@ class Settings(BaseSettings):
     webhook_days: float = Field(
         7.0, gt=0, description="Days for which a webhook's delivery is tried, and shown in its log."
     )
+    key_days: float = Field(30.0, gt=0, description="Days after their expiry at which API keys are removed.")
     event_streams: int = Field(100, ge=0, description="Event streams; further ones get 503.")
     stream_seconds: float = Field(
         600.0, gt=0, description="Seconds after which an event stream ends; clients reconnect with `Last-Event-ID`."
@@ -192,10 +208,35 @@ class Settings(BaseSettings):
         "info", description="Least severe level that is logged."
     )
 
+    @field_validator("gateway_addresses")
+    @classmethod
+    def _are_networks(cls, listed: tuple[str, ...]) -> tuple[str, ...]:
+        networks_of(listed)
+        return listed
+
+    @field_validator("gateway_header")
+    @classmethod
+    def _is_guarded(cls, header: str, info: ValidationInfo) -> str:
+        """Whoever may name an owner has to be known, and whoever is known should do it."""
+        guarded = info.data.get("gateway_addresses") or info.data.get("gateway_secret")
+        if header and not _TOKEN.fullmatch(header):
+            raise ValueError("should be the name of a header")
+        if header and not guarded:
+            raise ValueError("needs FEDSIFT_GATEWAY_ADDRESSES or FEDSIFT_GATEWAY_SECRET: anyone could send the header")
+        if guarded and not header:
+            raise ValueError("is missing: the gateway's address and secret are given without it")
+        return header
+
     @property
     def needs_key(self) -> bool:
-        """Whether callers must show an API key."""
-        return self.auth == "required" or (self.auth == "auto" and not is_loopback(self.host))
+        """Whether callers must show an API key, or be named by a gateway."""
+        exposed = bool(self.gateway_header) or not is_loopback(self.host)
+        return self.auth == "required" or (self.auth == "auto" and exposed)
+
+    @property
+    def data_folder(self) -> Path:
+        """Where workers look for the files of data sets."""
+        return Path(self.data_dir or "data")
 
     @property
     def connections_of_a_process(self) -> int:
@@ -211,18 +252,9 @@ class Settings(BaseSettings):
 
     def export(self) -> None:
         """Put the settings that were given into the environment, where the server's processes read them."""
-        for name in self.model_fields_set - {"allowed_hosts", "cors_origins", "webhook_targets"}:
-            os.environ[f"FEDSIFT_{name.upper()}"] = str(getattr(self, name))
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+        for name in self.model_fields_set:
+            if not isinstance(value := getattr(self, name), tuple):  # lists come from the environment alone
+                os.environ[f"FEDSIFT_{name.upper()}"] = str(value)
 
 
 def settings_table() -> str:

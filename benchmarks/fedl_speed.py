@@ -36,7 +36,7 @@ from fedl_sim.loop.server import aggregate, last_of_each
 DEVICES = 5
 DATAPOINTS = 600
 EPOCHS = 5
-REPETITIONS = 5
+REPETITIONS = 3  # before Flower's rounds, and again after them
 SETTINGS = TrainingSettings(learning_rate=0.01, batch_size=10, aggregation_period=EPOCHS)
 
 
@@ -58,7 +58,7 @@ def the_images() -> tuple[str, Images]:
 def our_round(engine: Engine, parameters: FloatArray, data: list[np.ndarray], threads: int) -> FloatArray:
     """Train one round as the simulator does."""
     jobs = [
-        local_steps(engine, parameters, i, [(t, d) for t in range(EPOCHS)], SETTINGS, seed=0, scheme="bench")
+        local_steps(engine, parameters, i, [(t, d) for t in range(EPOCHS)], SETTINGS, seed=0)
         for i, d in enumerate(data)
     ]
     return aggregate(last_of_each(jobs, threads))

@@ -20,7 +20,7 @@ from flwr.simulation import run_simulation
 from torch import nn
 from torch.nn import functional
 
-ROUNDS = 4  # the first starts the workers and is not counted
+ROUNDS = 7  # the first starts the workers and is not counted; the others are as many as our repetitions
 
 
 class Cnn(nn.Module):

@@ -1,11 +1,13 @@
 """`python -m benchmarks.run_growth`: what an aggregation of a large run costs as the run goes on.
 
-The topology changes at every aggregation: a few links by `patch`, or the whole of it. Prints the time that the service
-took to read and to solve, and the bytes by which the run grew, for each aggregation. The last line is one JSON object.
+The topology changes at every aggregation: a few links by `patch`, or the whole of it. Prints the server's processor
+time and the bytes by which the run grew, for each aggregation, and the medians of the first and the last third. The
+last line is one JSON object.
 """
 
 import argparse
 import json
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +17,7 @@ import httpx
 import numpy as np
 
 from benchmarks.chaos.databases import Sqlite
+from benchmarks.chaos.processes import cpu_ms
 from benchmarks.chaos.site import Site
 from benchmarks.machine import describe
 from solver.instances import BUDGETS, random_network
@@ -30,7 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", type=int, default=20_000)
     parser.add_argument("--degree", type=float, default=5.0, help="links into a device, on average")
-    parser.add_argument("--aggregations", type=int, default=10)
+    parser.add_argument("--aggregations", type=int, default=15)
     chosen = parser.parse_args()
     print(describe("fastapi", "uvicorn"))
     found: dict[str, list[dict[str, float]]] = {}
@@ -39,14 +42,22 @@ def main() -> int:
             site = Site(Path(__file__).parents[1], Path(name))
             database = site.sqlite()
             with site.service(database.url) as service, service.client(_SECONDS) as client:
-                found[kind] = _grow(client, database, kind, chosen)
+                found[kind] = _grow(client, service.process.pid, database, kind, chosen)
         for k, one in enumerate(found[kind], start=1):
-            print(f"{kind} {k}: read {one['parse']:.0f} ms, solve {one['solve']:.0f} ms, {one['bytes'] / 1e6:.2f} MB")
+            print(f"{kind} {k}: {one['cpu_ms']:.0f} ms of processor time, {one['bytes']:,} bytes")
+        third = max(len(found[kind]) // 3, 1)
+        first, last = (
+            {name: statistics.median(one[name] for one in part) for name in ("cpu_ms", "bytes")}
+            for part in (found[kind][:third], found[kind][-third:])
+        )
+        print(f"{kind}: {first['cpu_ms']:.0f} → {last['cpu_ms']:.0f} ms, {first['bytes']:,} → {last['bytes']:,} bytes")
     print(json.dumps(found))
     return 0
 
 
-def _grow(client: httpx.Client, database: Sqlite, kind: str, chosen: argparse.Namespace) -> list[dict[str, float]]:
+def _grow(
+    client: httpx.Client, pid: int, database: Sqlite, kind: str, chosen: argparse.Namespace
+) -> list[dict[str, float]]:
     draw = np.random.default_rng(0)
     receive, transmit = BUDGETS["tight"]
     share = chosen.degree / chosen.devices
@@ -63,9 +74,10 @@ def _grow(client: httpx.Client, database: Sqlite, kind: str, chosen: argparse.Na
     for k in range(1, chosen.aggregations + 1):
         change = {"step": 2 * k + 1, **_change(kind, network.links, draw)}
         report = {"aggregation": k, "gradient_norm": 1.0, "schedule": [change]}
+        begin = cpu_ms(pid)
         answer = client.post(f"{first.headers['location']}/aggregations", json=report).raise_for_status().json()
-        after = _stored(database)
-        found.append({**answer["timing_ms"], "bytes": after - before})
+        spent, after = cpu_ms(pid) - begin, _stored(database)
+        found.append({**answer["timing_ms"], "cpu_ms": spent, "bytes": after - before})
         before = after
     return found
 

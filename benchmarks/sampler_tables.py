@@ -111,6 +111,27 @@ def _objectives(results: dict[str, Any]) -> str:
     return _table(["objective", *budgets, "mean", "mean, network's loss"], lines)
 
 
+def _scale(results: dict[str, Any]) -> str:
+    rows: Rows = results["scale"]
+    cases = list(dict.fromkeys((row["n_devices"], row["links"], row["sample_size"]) for row in rows))
+    found = {(row["sampler"], row["labels"], row["n_devices"], row["sample_size"]): row for row in rows}
+
+    def cell(sampler: str, labels: bool, case: tuple[int, int, int]) -> str:  # noqa: FBT001
+        row = found.get((sampler, labels, case[0], case[2]))
+        return "" if row is None else f"{_digits(row['ms'])} ({_digits(row['cpu_ms'])})"
+
+    lines = [
+        [_code(sampler if labels else f"{sampler}, no label counts"), *(cell(sampler, labels, case) for case in cases)]
+        for sampler, labels in dict.fromkeys((row["sampler"], row["labels"]) for row in rows)
+    ]
+    return _table(["sampler", *(f"{n:,} devices, {links:,} links, S = {size:,}" for n, links, size in cases)], lines)
+
+
+def _digits(value: float) -> str:
+    """Two digits, or all before the point."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
 # How the table of each results is made.
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "holdings": _holdings,
@@ -119,6 +140,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "noisy-histograms-mnist": _noisy,
     "objectives-10": _objectives,
     "objectives-100": _objectives,
+    "scale": _scale,
     "ten-devices": _ten_devices,
 }
 

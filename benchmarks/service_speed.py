@@ -33,6 +33,7 @@ from benchmarks.http_load import Load, closed_loop, exchange, message, percentil
 from benchmarks.machine import describe
 from benchmarks.service_patches import MEMORY, patch_figures
 from benchmarks.service_process import ServerProcess, empty_server, fedsift_server, plain_server
+from sampler.warm_up import warm_up
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS
 
@@ -51,6 +52,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the requests")
     share = 10 if parser.parse_args().quick else 1
     print(describe("fastapi", "numba", "numpy", "pydantic", "uvicorn"), f"seed {SEED}", sep=", ")
+    warm_up()  # while kernels load, a search in this process may be cut short by its time limit
     with fedsift_server() as server:
         rest = server.resident_mebibytes()
         with empty_server() as empty:

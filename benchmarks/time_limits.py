@@ -14,7 +14,7 @@ import http.client
 import io
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -180,9 +180,10 @@ def _departure(server: ServerProcess, name: str) -> dict[str, Any]:
     return case
 
 
-def _wait(port: int, wanted: Any) -> None:
+def _wait(port: int, wanted: Callable[[float], bool]) -> None:
+    """Ask now and then: each question takes the server some milliseconds of its processors."""
     while not wanted(_admitted(port)):
-        time.sleep(0.005)
+        time.sleep(0.02)
 
 
 def _admitted(port: int) -> float:

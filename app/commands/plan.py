@@ -11,6 +11,7 @@ from rich.table import Table
 
 from app.commands.environment import read_settings
 from app.commands.given_file import read_request
+from app.commands.output.text_table import text_table
 from app.commands.refusals import print_problem
 from app.http.problems import ServiceError
 from app.plans.answer import DiagnosisOut, PlanOut, asked_for
@@ -158,12 +159,13 @@ def _show_gains(console: Console, answer: PlanOut) -> None:
     if not told:
         return
     devices = sorted({device for pick in told if pick.gains for device in pick.gains.device})
-    table = Table("pick", "device", "its gain", *(f"gain of {device}" for device in devices))
+    headings = ("pick", "device", "its gain", *(f"gain of {device}" for device in devices))
+    rows = []
     for number, pick in enumerate(told, start=1):
         gains = dict(zip(pick.gains.device, pick.gains.gain, strict=True)) if pick.gains else {}
         others = (f"{gains[device]:.6g}" if device in gains else "-" for device in devices)
-        table.add_row(str(number), str(pick.device), f"{pick.score:.6g}", *others)
-    console.print(table)
+        rows.append((str(number), str(pick.device), f"{pick.score:.6g}", *others))
+    console.print(text_table(headings, rows), highlight=False, soft_wrap=True)
 
 
 def _show_diagnosis(found: DiagnosisOut) -> None:

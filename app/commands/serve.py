@@ -91,7 +91,8 @@ def _serve_in_forks(settings: Settings) -> None:
         ]
         if settings.workers:
             tasks.append(Task("workers", partial(supervise, settings.workers, settings)))
-        Forks(tasks, settings.shutdown_grace).run()
+        # A socket that nobody closes would go on taking connections which nobody accepts.
+        Forks(tasks, settings.shutdown_grace, stopping=listener.close).run()
 
 
 def _serve_one(app: "FastAPI", settings: Settings, listener: socket.socket, ledger: Ledger, column: int) -> None:
@@ -110,6 +111,8 @@ def _options(settings: Settings) -> dict[str, Any]:
         "ws": "none",
         "timeout_keep_alive": math.ceil(settings.idle_timeout),
         "server_header": False,
+        # Who is connected counts, not who a header says it is: the gateway is known by its address.
+        "proxy_headers": False,
         "timeout_graceful_shutdown": settings.shutdown_grace,
     }
 
@@ -147,8 +150,8 @@ def refuse_missing_telemetry(settings: Settings) -> None:
 
 
 def refuse_open_door(settings: Settings) -> None:
-    """Do not listen beyond this machine without keys, unless told to."""
-    if not settings.needs_key:
+    """Do not listen beyond this machine without keys or a gateway, unless told to."""
+    if not settings.needs_key or settings.gateway_header:
         return
     store = Store(settings.database_url, settings.store_timeout)
     try:

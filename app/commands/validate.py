@@ -15,7 +15,7 @@ from app.commands.output.text_table import text_table
 from app.commands.refusals import print_problem
 from solver.errors import FedsiftError
 
-__all__ = ["validate"]
+__all__ = ["validate", "verdict_text"]
 
 _ENDED = {"succeeded", "failed", "cancelled"}
 
@@ -106,21 +106,33 @@ def _show(result: dict[str, Any]) -> None:
         console.print(f"{where}: {failure['detail']}", highlight=False)
     headings = ("scheme", "runs", "accuracy", f"K→{result['target']:g}", "moved", "kept", "cost", "kept, as predicted?")
     typer.echo(f"{result['id']}: {result['state']}")
-    typer.echo(text_table(headings, [_row(scheme) for scheme in result["schemes"]]))
+    typer.echo(text_table(headings, [_row(scheme, result.get("tolerance")) for scheme in result["schemes"]]))
 
 
-def _row(scheme: dict[str, Any]) -> tuple[str, ...]:
+def _row(scheme: dict[str, Any], tolerance: float | None) -> tuple[str, ...]:
     reached = scheme.get("aggregations_to_target")
-    verdict = scheme["verdict"]
-    error = verdict.get("relative_error")
     return (
         scheme["scheme"],
         f"{scheme['runs']}/{scheme['runs_planned']}",
         _last(scheme["accuracy"]),
         f"({scheme['reached']:.0%})" if reached is None else f"{reached:.1f}",
         *(f"{scheme[name]:.0f}" for name in ("moved", "useful", "cost")),
-        verdict["outcome"].replace("_", " ") + ("" if error is None else f" ({error:+.1%})"),
+        verdict_text(scheme["verdict"], tolerance),
     )
+
+
+def verdict_text(verdict: dict[str, Any], tolerance: float | None) -> str:
+    """Return the verdict in words, with the relative error.
+
+    The service allows the tolerance plus two standard errors. An error beyond the tolerance itself that it still allows
+    is no confirmation: the runs are too few to tell.
+    """
+    outcome, error = verdict["outcome"].replace("_", " "), verdict.get("relative_error")
+    if error is None:
+        return str(outcome)
+    if verdict["outcome"] == "as_predicted" and tolerance is not None and abs(error) > tolerance:
+        outcome = "too few runs to tell"
+    return f"{outcome} ({error:+.1%})"
 
 
 def _last(curve: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import typer
 from app.commands.environment import read_settings
 from app.settings import Settings
 from app.telemetry.logs import set_up_logs
+from app.telemetry.traces import tracing
 from app.worker.supervisor import Supervisor
 
 __all__ = ["supervise", "worker"]
@@ -21,6 +22,7 @@ def worker(
     if count < 1:
         raise typer.BadParameter("must be at least 1", param_hint="--count")
     settings = read_settings(warn=True)
+    tracing(settings.otlp_endpoint).close()  # says at once if its extra is missing
     set_up_logs(settings.log_level)
     supervise(count, settings)
 

@@ -77,6 +77,8 @@ def _network_of(arrays: dict[str, NDArray[np.generic]]) -> tuple[Network, Simila
         similarity = checked(np.where(unknown, 0.0, measured), "/similarity")
         cost = _numbers(arrays, "transmit_cost")
         network = Network(devices, Links(**ends, similarity=similarity, transmit_cost=cost))  # type: ignore[arg-type]
+    if not unknown.any():
+        return network, None
     # A network sorts its links.
     return with_similarity(network, unknown[np.lexsort((arrays["source"], arrays["target"]))])
 

@@ -8,7 +8,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from app.comparisons.request import ComparisonRequest
-from app.http.described import SCHEMA
+from app.http.described import SCHEMA, problems
+from app.http.security import read_only, two_names
 from app.imports.schemas import ImportRequest
 from app.networks.schemas import NetworkRequest, PatchRequest
 from app.openapi.examples import add_examples
@@ -16,6 +17,7 @@ from app.openapi.names import name_plainly
 from app.plans.request import PlanRequest
 from app.runs.request import AggregationRequest, RunRequest
 from app.validations.request import ValidationRequest
+from app.webhooks.schemas import WebhookRequest
 from app.wire.problem import Problem
 
 __all__ = ["TAGS", "document"]
@@ -25,6 +27,7 @@ TAGS = [
     {"name": "runs", "description": "The closed loop: plan period by period with observed gradients."},
     {"name": "networks", "description": "Networks and fleets that are stored once, patched, and planned for by id."},
     {"name": "validations", "description": "Experiments as durable jobs: train for real and compare."},
+    {"name": "webhooks", "description": "Be told what happens to plans, runs and validations."},
     {"name": "operations", "description": "Health, readiness, metrics."},
 ]
 _BODIES: tuple[type[BaseModel], ...] = (
@@ -36,6 +39,7 @@ _BODIES: tuple[type[BaseModel], ...] = (
     ImportRequest,
     ComparisonRequest,
     ValidationRequest,
+    WebhookRequest,
 )
 
 
@@ -49,6 +53,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         _, bodies = models_json_schema([(model, "validation") for model in _BODIES], ref_template=SCHEMA)
         _, answers = models_json_schema([(Problem, "serialization")], ref_template=SCHEMA)
         built["components"]["schemas"] = dict(sorted({**bodies["$defs"], **answers["$defs"], **schemas}.items()))
+        _with_refusals(built)
         if not app.state.service.settings.needs_key:
             _without_keys(built)
         _without_framework_errors(built)
@@ -58,13 +63,24 @@ def document(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
+def _with_refusals(built: dict[str, Any]) -> None:
+    """Where a key is needed, it may be one that may not do this."""
+    for path in built["paths"].values():
+        for method, operation in path.items():
+            if "401" in operation["responses"] and "operations" not in operation["tags"]:
+                example = two_names() if method == "get" else read_only(method.upper())
+                found = operation["responses"] | {str(status): told for status, told in problems(example).items()}
+                operation["responses"] = dict(sorted(found.items()))
+
+
 def _without_keys(built: dict[str, Any]) -> None:
     """Leave API keys out where none is required."""
     built["components"].pop("securitySchemes", None)
     for path in built["paths"].values():
         for operation in path.values():
             operation.pop("security", None)
-            operation["responses"].pop("401", None)
+            for status in ("401", "403"):
+                operation["responses"].pop(status, None)
 
 
 def _without_framework_errors(built: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 from typing import Any
 
+from app.datasets.schemas import absence
 from app.openapi.comparison_examples import COMPARISON_REQUESTS, COMPARISON_RESPONSES
 from app.openapi.network_examples import (
     NETWORK_ARCHIVE_SAMPLE,
@@ -11,6 +12,7 @@ from app.openapi.network_examples import (
     NETWORK_RESPONSES,
 )
 from app.openapi.validation_examples import VALIDATION_ID, VALIDATION_REQUESTS, VALIDATION_RESPONSES
+from app.openapi.webhook_examples import WEBHOOK_ID, WEBHOOK_REQUESTS, WEBHOOK_RESPONSES
 from app.plans.request import EXAMPLE
 
 __all__ = ["ARCHIVE_SAMPLE", "PLAN_REQUEST", "REQUESTS", "RESPONSES", "RUN_ARCHIVE_SAMPLE", "RUN_ID", "add_examples"]
@@ -258,6 +260,7 @@ REQUESTS: dict[str, Any] = {
     **COMPARISON_REQUESTS,
     **NETWORK_REQUESTS,
     **VALIDATION_REQUESTS,
+    **WEBHOOK_REQUESTS,
 }
 RESPONSES: dict[str, dict[str, Any]] = {
     "importFleet": {"200": _IMPORTED},
@@ -280,12 +283,22 @@ RESPONSES: dict[str, dict[str, Any]] = {
             "samplers": [{"name": "random", "description": "Draw devices uniformly without replacement."}],
         }
     },
+    "listDataSets": {
+        "200": {
+            "workers": 1,
+            "data_sets": [
+                {"name": "digits", "available": True, "workers": 1},
+                {"name": "mnist", "available": False, "workers": 0, "reason": absence("mnist", 1)},
+            ],
+        }
+    },
     "getHealth": {"200": {"status": "ok", "version": version("fedsift")}},
     "getReadiness": {"200": _READY, "503": {**_READY, "ready": False, "solver": "loading"}},
     "getMetrics": {"200": "# TYPE fedsift_queue_depth gauge\nfedsift_queue_depth 0.0\n"},
     **COMPARISON_RESPONSES,
     **NETWORK_RESPONSES,
     **VALIDATION_RESPONSES,
+    **WEBHOOK_RESPONSES,
 }
 _PARAMETERS: dict[str, Any] = {
     "plan_id": PLAN_ID,
@@ -293,6 +306,7 @@ _PARAMETERS: dict[str, Any] = {
     "aggregation": 1,
     "validation_id": VALIDATION_ID,
     "network_id": NETWORK_ID,
+    "webhook_id": WEBHOOK_ID,
     "device": 2,
 }
 # The document cannot hold an archive, so this program shows how to make one. A test runs it.

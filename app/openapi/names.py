@@ -30,6 +30,7 @@ _CHOICES = {
     ("send_once", "redraw"): "TransferRule",
     ("planned", "infeasible", "refused", "not_reached"): "RowState",
     ("ok", "low"): "DiskState",
+    ("waiting", "delivered"): "DeliveryState",
     ("network", "fleet"): "NetworkKind",
     ("active", "finished"): "RunState",
     ("never", "lost", "always"): "ResampleRule",

@@ -191,6 +191,7 @@ def choose(query: PlanQuery, deadline: Deadline) -> Choice:
         InfeasibleError: too few devices can be sampled.
         InvalidRequestError: the sampler is unknown or cannot serve this network.
     """
+    deadline.check()  # reading a large network may have taken long
     check_choice(query)
     if query.sampled is not None:
         return Choice(query.sampled, np.empty(0))

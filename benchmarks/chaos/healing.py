@@ -1,9 +1,10 @@
 """`python -m benchmarks.chaos.healing`: long runs under churn, on both databases, with servers killed at random.
 
-Devices are lost and come back, data does not arrive, conditions change. Two servers share a database, and now and then
-one is killed while it answers; the report is then sent to the other until it is answered. Every answer is recomputed
-from the reports (`benchmarks.reported_run`), every replay is compared byte by byte, and time and bytes of the last
-aggregations are compared with those of the first. The last line is one JSON object; the status is 1 if anything broke.
+Devices are lost and come back, data does not arrive, own data, links and budgets change, and now and then all devices
+may be swapped. Two servers share a database, and at random one is killed while it answers; the report is then sent to
+the other. Every answer is recomputed from the reports (`benchmarks.reported_run`), every replay is compared byte by
+byte, and processor time and bytes of the last third of the aggregations are compared with those of the first. The last
+line is one JSON object; the status is 1 if anything broke.
 """
 
 import argparse
@@ -13,7 +14,6 @@ import statistics
 import sys
 import tempfile
 import threading
-import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -23,7 +23,7 @@ import httpx
 import numpy as np
 
 from benchmarks.chaos.databases import Postgres, Sqlite, open_database
-from benchmarks.chaos.processes import send
+from benchmarks.chaos.processes import cpu_ms, send
 from benchmarks.chaos.site import Service, Site, until
 from benchmarks.machine import describe
 from benchmarks.reported_run import ReportedRun
@@ -39,13 +39,18 @@ _ANSWER_SECONDS = 120.0
 
 @dataclass
 class Found:
-    """What a run under churn came to; times in ms and bytes are medians of an aggregation."""
+    """What a run under churn came to.
+
+    Times are ms of the server's processor time for an aggregation, bytes by how much the database grows; both are
+    medians. `interrupted` is how many of the killed servers had not answered yet.
+    """
 
     database: str
     aggregations: int = 0
     replaced: int = 0
     lost: int = 0
     kills: int = 0
+    interrupted: int = 0
     replays: int = 0
     ms_first: float = 0.0
     ms_last: float = 0.0
@@ -78,6 +83,14 @@ class _Churn:
             some = draw.choice(n, 3, replace=False)
             grown = run.own[some] * draw.uniform(0.9, 1.1, 3)
             told["data"] = {"device": some.tolist(), "datapoints": grown.tolist()}
+        if draw.random() < _CHANGED:
+            ends = np.argwhere(run.linked)
+            rows = ends[draw.choice(len(ends), 5, replace=False)].tolist()
+            told["links"] = [
+                {"source": a, "target": b, "transmit_cost": run.cost[a, b] * draw.uniform(0.9, 1.1)} for a, b in rows
+            ]
+        if draw.random() < _CHANGED:
+            told["resample"] = {"when": "always", "max_swaps": 2}
         if draw.random() < _CHANGED:
             budget = run.columns["transmit_budget"] * draw.uniform(0.8, 1.25, n)
             told["schedule"] = [{"step": k * period + 1, "devices": {"transmit_budget": budget.tolist()}}]
@@ -122,7 +135,7 @@ def endure(kind: str, aggregations: int, devices: int, seed: int = 0, *, kills: 
     """One run of so many aggregations; `kills` is how often a server is killed (default: at random)."""
     found = Found(kind)
     draw = np.random.default_rng([seed, 1])
-    at = set(draw.choice(np.arange(1, aggregations), kills, replace=False).tolist()) if kills is not None else None
+    at = set(draw.choice(np.arange(1, aggregations + 1), kills, replace=False).tolist()) if kills is not None else None
     request = _request(devices, aggregations, seed)
     with (
         tempfile.TemporaryDirectory(prefix="healing-") as name,
@@ -136,15 +149,17 @@ def endure(kind: str, aggregations: int, devices: int, seed: int = 0, *, kills: 
         reported.take(None, first.json())
         churn = _Churn(reported, seed)
         place, times, sizes = first.headers["location"], [], [_stored(database)]
-        for k in range(1, aggregations):
+        for k in range(1, aggregations + 1):
             body = churn.report(k, request["aggregation_period"])
             killed = draw.random() < _KILLED if at is None else k in at
-            which, begin = int(draw.integers(2)), time.perf_counter()
+            which = int(draw.integers(2))
+            begin = cpu_ms(servers.running[which].process.pid)
             delay = float(draw.uniform(0.0, 0.05)) if killed else None
-            answer, _ = servers.ask(which, place, body, kill_after=delay)
+            answer, interrupted = servers.ask(which, place, body, kill_after=delay)
             if not killed:
-                times.append(1000 * (time.perf_counter() - begin))
+                times.append(cpu_ms(servers.running[which].process.pid) - begin)
             found.kills += killed
+            found.interrupted += interrupted
             try:
                 found.replays += 1
                 again = _post(servers.running[k % 2], place, body)
@@ -185,7 +200,7 @@ def _request(n: int, aggregations: int, seed: int) -> dict[str, Any]:
             "topology": {"kind": "links", **{name: getattr(network.links, name).tolist() for name in LINK_COLUMNS}},
         },
         "sample_size": 5,
-        "horizon": 3 * aggregations,
+        "horizon": 3 * (aggregations + 1),
         "aggregation_period": 3,
     }
 
@@ -208,7 +223,8 @@ def main() -> int:
     kinds = ("sqlite", "postgresql") if chosen.database == "both" else (chosen.database,)
     results = [endure(kind, chosen.aggregations, chosen.devices, chosen.seed) for kind in kinds]
     for one in results:
-        told = f"{one.aggregations} aggregations, {one.kills} kills, {one.replays} replays, {one.lost} devices lost, "
+        told = f"{one.aggregations} aggregations, {one.kills} kills ({one.interrupted} before the answer), "
+        told += f"{one.replays} replays, {one.lost} devices lost, "
         told += f"{one.replaced} replaced; {one.ms_first:.0f} → {one.ms_last:.0f} ms, "
         print(f"{one.database}: {told}{one.bytes_first:.0f} → {one.bytes_last:.0f} bytes; {one.broken or 'all holds'}")
     print(json.dumps({one.database: asdict(one) for one in results}))

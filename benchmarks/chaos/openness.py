@@ -6,6 +6,7 @@ from benchmarks.chaos.exchange import PLAN, ask, submit, validation, wait_for
 from benchmarks.chaos.processes import environment_of
 from benchmarks.chaos.scenario import Outcome, scenario
 from benchmarks.chaos.site import Site
+from fedl_sim.contract import DATA_FILES
 
 
 @scenario(
@@ -69,12 +70,15 @@ def trainer_environment(site: Site) -> Outcome:
 
 @scenario(
     "paths-in-failures",
-    "a validation fails because its data set is missing",
+    "a validation fails because its data set is damaged",
     "the reason names no path of the server",
 )
 def paths_in_failures(site: Site) -> Outcome:
     """The data set is named, its folder is not."""
     data = site.folder / "data"
+    (data / "mnist").mkdir(parents=True)
+    for file in DATA_FILES:
+        (data / "mnist" / file).write_bytes(b"no images")
     with site.service(site.sqlite().url, workers="1", data_dir=str(data)) as service:
         body = {**validation(0, schemes=("random",)), "data_set": "mnist"}
         found = wait_for(service, submit(service, body))

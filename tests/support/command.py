@@ -33,9 +33,9 @@ def fedsift(folder: Path, *arguments: str, **settings: str) -> "subprocess.Compl
     )
 
 
-def make_key(folder: Path, name: str) -> dict[str, str]:
+def make_key(folder: Path, name: str, *options: str) -> dict[str, str]:
     """An API key, as `fedsift keys create --json` prints it."""
-    done = fedsift(folder, "keys", "create", name, "--json")
+    done = fedsift(folder, "keys", "create", name, *options, "--json")
     assert done.returncode == 0, done.stderr
     made: dict[str, str] = json.loads(done.stdout)
     return made

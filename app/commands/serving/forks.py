@@ -49,9 +49,11 @@ class Forks:
     the children end as if told to.
     """
 
-    def __init__(self, tasks: Sequence[Task], grace: float) -> None:
+    def __init__(self, tasks: Sequence[Task], grace: float, *, stopping: Callable[[], None] = lambda: None) -> None:
+        """`stopping` is called when the end begins, before the children are told."""
         self._tasks = tasks
         self._grace = grace
+        self._stopping = stopping
         self._lifeline = os.pipe()
 
     def run(self) -> None:
@@ -64,6 +66,7 @@ class Forks:
                 absent = [task.due for task in self._tasks if task.pid is None]
                 bell.wait(min(absent) - time.monotonic() if absent else None)
                 self._reap(stopping=False)
+            self._stopping()
             self._end(bell)
 
     def _start(self, task: Task, bell: "_Bell") -> None:

@@ -28,6 +28,9 @@ __all__ = ["LimitedProtocol"]
 # read of the socket can have ten thousand of them.
 _PIPELINED = 16
 
+# At a shutdown idle connections stay open for so long: a request may be on its way. It is answered, as the last one.
+_FAREWELL_SECONDS = 1.0
+
 _settings = cache(Settings)
 
 
@@ -54,6 +57,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unparsed = 0  # bytes since the last head, piece of a body or end of a message
         self._unread_since: float | None = None  # the client does not take what was written
         self._closing_since: float | None = None
+        self._leaving = False  # the server shuts down
 
     @property
     def waiting(self) -> bool:
@@ -67,6 +71,18 @@ class LimitedProtocol(HttpToolsProtocol):
         if len(self.connections) > self._limits.connections_of_a_process and not self._made_room():
             retry = {"Retry-After": str(self._limits.retry_after)}
             self._refuse(OverloadedError("too many connections are open; try again later", headers=retry))
+
+    def shutdown(self) -> None:
+        """Answer what is under way or arrives in the next moment with `Connection: close`."""
+        self._leaving = True
+        if self.waiting:
+            self.loop.call_later(_FAREWELL_SECONDS, self._leave)
+        else:
+            super().shutdown()
+
+    def _leave(self) -> None:
+        if self.waiting:
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop looking."""
@@ -108,6 +124,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unparsed = 0
         self._in_body = True
         super().on_headers_complete()
+        if self._leaving:
+            self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
         """A piece of the body."""

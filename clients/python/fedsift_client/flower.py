@@ -1,4 +1,4 @@
-"""Flower (flwr 1.41 and newer): a strategy whose nodes fedsift samples, and what a node does with its orders.
+"""Flower (flwr 1.42): a strategy whose nodes fedsift samples, and what a node does with its orders.
 
 On the server:
 

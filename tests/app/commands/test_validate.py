@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.commands.validate import verdict_text
 from tests.support.command import FEDSIFT
 from tests.support.server import Server
 
@@ -55,3 +56,19 @@ def test_the_extra_for_pictures_is_named_in_full_before_anything_is_sent(tmp_pat
     command = [sys.executable, "-c", f"{block}{FEDSIFT[2]}", "validate", "x.json", "--url", NOWHERE, "-o", "c.png"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "error: pictures need matplotlib: install fedsift[plots]\n")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error", "tolerance", "printed"),
+    [("as_predicted", 2.775, 0.1, "too few runs to tell (+277.5%)"),
+     ("as_predicted", -0.2, 0.1, "too few runs to tell (-20.0%)"),
+     ("as_predicted", 0.08, 0.1, "as predicted (+8.0%)"), ("as_predicted", 0.2, None, "as predicted (+20.0%)"),
+     ("more", 0.3, 0.1, "more (+30.0%)"), ("nothing_predicted", None, 0.1, "nothing predicted")],
+)  # fmt: skip
+def test_an_error_beyond_the_tolerance_is_not_printed_as_predicted(
+    outcome: str, error: float | None, tolerance: float | None, printed: str
+) -> None:
+    verdict: dict[str, str | float] = {"outcome": outcome}
+    if error is not None:
+        verdict["relative_error"] = error
+    assert verdict_text(verdict, tolerance) == printed

@@ -37,6 +37,8 @@ WRONG: dict[str, dict[str, Any]] = {
     },
     "createNetwork": {"body": {}},
     "patchNetwork": {"body": {"devices": [{"id": "cam-9", "data": 1}]}},
+    "createWebhook": {"body": REQUESTS["createWebhook"]},
+    "listDeliveries": {"query": "?limit=0"},
     "listNetworks": {"query": "?limit=0"},
     "listPlans": {"query": "?limit=0"},
     "listAggregations": {"query": "?limit=0"},
@@ -83,6 +85,12 @@ class Caller:
     async def provoke_401(self) -> httpx.Response:
         return await self.call(self.app(auth="required"))
 
+    async def provoke_403(self) -> httpx.Response:
+        app = self.app(auth="required", gateway_header="X-Owner", gateway_secret="ours")
+        _, key = app.state.service.keys.create("mine", scope="read")
+        named = {"X-Owner": "me", "X-Fedsift-Gateway-Secret": "ours"} if self.method == "GET" else {}
+        return await self.call(app, **{"X-API-Key": key}, **named)
+
     async def provoke_404(self) -> httpx.Response:
         return await self.call(self.app(metrics="off"), content=json.dumps(REQUESTS.get(self.name, {})).encode())
 
@@ -105,6 +113,10 @@ class Caller:
             place, body = await self.place(app), json.dumps(REQUESTS[self.name]).encode()
             await self.send(app, self.method, place, body)
             return await self.send(app, self.method, place, body)
+        if self.name == "createWebhook":
+            listed = self.app(webhook_targets=("hooks.example",))
+            await self.call(listed, content=json.dumps(REQUESTS[self.name]).encode())
+            return await self.call(listed, content=json.dumps(REQUESTS[self.name]).encode())
         if self.name.startswith("create"):
             headers = {"Idempotency-Key": "mine"}
             asked = {**REQUESTS[self.name], **({"keep": True} if self.name == "createPlan" else {})}
@@ -200,6 +212,7 @@ class Caller:
         path = self.path + query
         for name, kind in (("plan_id", "plan"), ("run_id", "run"), ("validation_id", "val"), ("network_id", "net")):
             path = path.replace(f"{{{name}}}", f"{kind}_{NOBODYS}")
+        path = path.replace("{webhook_id}", f"whk_{NOBODYS[:16]}")
         body = b"{}" if content is None and self.reads else content
         return await self.send(app, self.method, path.replace("{aggregation}", "1"), body, **headers)
 

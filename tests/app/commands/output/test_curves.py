@@ -23,7 +23,8 @@ def test_runs_bands_and_missed_targets_are_told_in_the_picture(tmp_path: Path) -
         "ours-offload, 3 of 5 runs<",
         "random, 3 of 5 runs, target reached by 25%<",
         "target 0.8<",
-        "bands: ± one standard deviation over runs; dashed: no offloading",
+        "Lines: mean over runs. Bands: ± one standard deviation. Dashed: no offloading.",
+        "test error, 1 − accuracy (log scale)",
         "digits, S = 4, running",
     ):
         assert words in text

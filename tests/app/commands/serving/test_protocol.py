@@ -180,3 +180,26 @@ def test_slow_connections_do_not_delay_the_end(tmp_path: Path, processes: str) -
         assert is_answered(server)
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(60) == 0
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_request_that_is_on_its_way_at_the_end_is_answered(tmp_path: Path, processes: str) -> None:
+    with running_server(tmp_path, processes=processes) as server, connected(server) as kept:
+        kept.sendall(GET + b"\r\n")
+        wait_until(lambda: kept.recv(10_000).endswith(b"}"))  # head and body may come apart
+        server.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: refuses(server))
+        kept.sendall(GET + b"\r\n")
+        answer = received(kept)
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert b"\r\nconnection: close\r\n" in answer
+        assert server.process.wait(60) == 0
+
+
+def refuses(server: Server) -> bool:
+    """Whether new connections are refused."""
+    try:
+        with connected(server):
+            return False
+    except ConnectionRefusedError:
+        return True
