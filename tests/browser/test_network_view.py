@@ -157,3 +157,28 @@ def test_what_the_service_refuses_is_shown_with_its_pointer(visit: Visit) -> Non
     visit.button("Use what is pasted").click()
     expect(visit.page.get_by_role("alert")).to_contain_text("/network/devices/data/3")
     expect(visit.page.get_by_role("alert")).to_contain_text(re.compile("Request [0-9a-f]+"))
+
+
+# Keeps what a page asks of the layout's worker, as if the layout had not settled yet.
+UNSETTLED = """const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message, ...rest) {
+    if (window.unsettled && message.ends) return undefined;
+    return post.call(this, message, ...rest); };"""
+
+
+def test_a_drawing_without_places_yet_is_used_without_an_error(visit: Visit) -> None:
+    visit.page.add_init_script(UNSETTLED)
+    visit.open()
+    visit.page.evaluate("window.unsettled = true")
+    visit.drop({"devices.csv": b"id,datapoints\ncam,20\nhub,30\n", "links.csv": b"from,to\ncam,hub\n"})
+    expect(visit.page.locator("#panel-network .facts").first).to_contain_text("devices.csv, links.csv")
+    visit.page.get_by_role("spinbutton", name="Device", exact=True).fill("1")
+    visit.page.get_by_role("spinbutton", name="Device", exact=True).press("Tab")
+    expect(visit.page.locator("#inspector-body .facts").first).to_contain_text("hub")
+    for button in ("#zoom-in", "#zoom-out", "#zoom-fit"):
+        visit.page.locator(button).click()
+    for key in ("ArrowRight", "Shift+ArrowRight", "+", "-", "0"):
+        visit.page.locator("#map").press(key)
+    visit.page.mouse.wheel(0, 100)
+    visit.wait_for_frame()
+    assert visit.drawn_colours() == 1

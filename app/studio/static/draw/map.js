@@ -83,8 +83,13 @@ export class NetworkMap {
     if (this.places) this.touched ? this.redraw() : this.fitAll();
   }
 
+  /** Whether devices have places and a camera looks at them; neither is so while a new network's layout settles. */
+  get placed() {
+    return Boolean(this.places && this.camera);
+  }
+
   fitAll() {
-    if (!this.width) return;
+    if (!this.width || !this.places) return;
     this.touched = false;
     this.flight = null;
     this.camera = fit(this.places, this.width, this.height);
@@ -93,6 +98,7 @@ export class NetworkMap {
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
+    if (!this.placed) return;
     const scale = (this.camera.scale * factor) / this.home;
     if (scale < 0.2 || scale > 60) return;
     this.touched = true;
@@ -102,6 +108,7 @@ export class NetworkMap {
   }
 
   pan(dx, dy) {
+    if (!this.placed) return;
     this.touched = true;
     this.flight = null;
     this.camera = moved(this.camera, dx, dy);
@@ -110,7 +117,7 @@ export class NetworkMap {
 
   /** Move the camera to a device, near enough to read names; at once where motion is unwelcome. */
   fly(device, still = false) {
-    if (!this.places || !this.camera || device < 0) return;
+    if (!this.placed || device < 0) return;
     const scale = Math.max(this.camera.scale, this.home * Math.min(12, Math.max(2.5, Math.sqrt(this.network.n / 12))));
     const [px, py] = [this.places.x[device], this.places.y[device]];
     const goal = { scale, x: this.width / 2 - px * scale, y: this.height / 2 - py * scale };
@@ -131,6 +138,7 @@ export class NetworkMap {
 
   /** Whether a device is within the canvas. */
   sees(device) {
+    if (!this.placed) return false;
     const [x, y] = project(this.camera, this.places, device);
     return x > 10 && y > 10 && x < this.width - 10 && y < this.height - 10;
   }
@@ -144,7 +152,7 @@ export class NetworkMap {
   /** Ask for a new picture of what stands still; one at a time, the newest view wins. */
   redraw() {
     this.paint();
-    if (!this.places || !this.camera) return;
+    if (!this.placed) return;
     delete this.canvas.dataset.drawn;
     if (this.busy) {
       this.stale = true;
@@ -183,7 +191,7 @@ export class NetworkMap {
     const { pen, ratio, picture, pictured, camera } = this;
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    if (!picture || !camera || !this.places) return;
+    if (!picture || !this.placed) return;
     // Until the worker has caught up, the last picture is moved and stretched.
     const grown = camera.scale / pictured.camera.scale;
     pen.setTransform(grown, 0, 0, grown, ratio * (camera.x - pictured.camera.x * grown), ratio * (camera.y - pictured.camera.y * grown));
@@ -217,7 +225,7 @@ export class NetworkMap {
 
   /** The device under a point of the canvas, or −1. */
   deviceAt(x, y) {
-    if (!this.places || !this.camera) return -1;
+    if (!this.placed) return -1;
     let [best, nearest] = [-1, Infinity];
     for (let i = 0; i < this.network.n; i += 1) {
       const [px, py] = project(this.camera, this.places, i);
@@ -229,7 +237,7 @@ export class NetworkMap {
 
   /** The nearest device in a direction, for the arrow keys. */
   neighbourTowards(device, dx, dy) {
-    if (!this.places) return -1;
+    if (!this.placed) return -1;
     if (device < 0) return 0;
     const [x, y] = project(this.camera, this.places, device);
     let [best, least] = [device, Infinity];

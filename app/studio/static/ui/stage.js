@@ -37,7 +37,7 @@ export function setUpStage() {
     map.selected = settings.device;
     map.tell({ story, step: settings.step });
     // A device that was chosen elsewhere on the page comes into sight.
-    if (moved && map.camera && settings.device >= 0 && settings.device < network.n && !map.sees(settings.device)) map.fly(settings.device, still());
+    if (moved && settings.device >= 0 && settings.device < network.n && !map.sees(settings.device)) map.fly(settings.device, still());
   });
   pointer(canvas, map, tip);
   keys(canvas, map);
