@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.compared import cells_of
-from fedl_sim.reproduce.measures import curve, runs_by_seed
+from fedl_sim.reproduce.measures import runs_by_seed
 from fedl_sim.reproduce.study import Scope
 from fedl_sim.reproduce.tables import Table
 from sampler.schemes import EVERYONE
@@ -61,17 +61,18 @@ def cells_by_network(panels: Sequence[Panel]) -> tuple[Cell, ...]:
 
 
 def curve_table(panels: Sequence[Panel], schemes: Sequence[str], results: Results) -> Table:
-    """Return all curves, one row for each aggregation of a seed (the mean over its draws)."""
-    columns = ("data_set", "n_devices", "sample_size", "scheme", "seed", "aggregation")
-    fields = ("accuracy", "loss", "processed", "moved", "cost")
-    rows: list[dict[str, str | int | float | None]] = []
-    for panel in panels:
-        for scheme in schemes:
-            runs = runs_by_seed(results, panel.cells, scheme)
-            values = {name: curve(runs, name) for name in fields} if runs else {}
-            for row, seed in enumerate(runs):
-                for k in range(values["accuracy"].shape[1]):
-                    key = (panel.data_set, panel.n_devices, panel.sample_size, scheme, seed, k)
-                    measured = {name: round(float(values[name][row, k]), 4) for name in fields}
-                    rows.append({**dict(zip(columns, key, strict=True)), **measured})
-    return Table("curves", "Every curve", (*columns, *fields), tuple(rows), bulk=True)
+    """Return all curves, one row for each aggregation of a run."""
+    columns = ("data_set", "n_devices", "sample_size", "scheme", "seed", "draw", "aggregation", "accuracy", "processed")
+    runs = [
+        ((panel.data_set, panel.n_devices, panel.sample_size, scheme, seed, run.draw), run)
+        for panel in panels
+        for scheme in schemes
+        for seed, draws in runs_by_seed(results, panel.cells, scheme).items()
+        for run in draws
+    ]
+    rows: tuple[dict[str, str | int | float | None], ...] = tuple(
+        dict(zip(columns, (*key, k, round(record.accuracy, 4), record.processed), strict=True))
+        for key, run in runs
+        for k, record in enumerate(run.aggregations)
+    )
+    return Table("curves", "Every curve", columns, rows, bulk=True)

@@ -34,8 +34,9 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 _NOTE = (
     "The numbers are points of final accuracy, or the percentage of aggregations or datapoints that is saved until the "
     "target is reached. Square brackets have the 95 % interval. If a run misses the target, we count it as reached one "
-    "aggregation after the last. The value of a network is the mean over S, and the value of a seed is the mean over "
-    "its networks. p is from a t test over seeds, adjusted by Holm's method over the rivals of a claim. d is the mean "
+    "aggregation after the last. The value of a network is the mean over S and over the draws of random sets, of the "
+    "logarithm where something is saved. The value of a seed is the mean over its networks. "
+    "p is from a t test over seeds, adjusted by Holm's method over the rivals of a claim. d is the mean "
     "divided by the standard deviation over seeds. Shown: p < 0.05 against every rival, with five seeds or more. "
     "Indicated: the same with fewer seeds. The A/A rows show how large a difference chance alone makes."
 )
@@ -63,7 +64,7 @@ def evaluated(results: Path, setting: str) -> dict[Claim, list[Effect]]:
 def _targets(curves: Curves, source: str, panel: Panel) -> list[float]:
     if source == "resources":
         return [level * REFERENCE for level in LEVELS]
-    reached = [curve.accuracy[-1] for curve in curves.by_panel[panel].get(EVERYONE, {}).values()]
+    reached = [curve.final for curve in curves.by_panel[panel].get(EVERYONE, {}).values()]
     return [SHARES[panel.data_set] * float(np.mean(reached))] if reached else [np.inf]
 
 

@@ -1,7 +1,7 @@
 """Contrasts: two arms compared network by network, in final accuracy or in what it takes to reach a target.
 
-S = 3, 4, 5 share networks, so a network's value is the mean over S, and over targets if there are several. Networks of
-one seed are one cluster (`fedl_sim.paired.clustered`).
+S = 3, 4, 5 share networks, so a network's value is the mean over S, over the draws of random sets, and over targets if
+there are several. Networks of one seed are one cluster (`fedl_sim.paired.clustered`).
 """
 
 import math
@@ -87,13 +87,15 @@ def effect_of(curves: Curves, contrast: Contrast, targets: Targets) -> Effect | 
 
 
 def _advantage(contrast: Contrast, found: tuple[Curve, ...], targets: Sequence[float]) -> float:
-    """Return points, or for costs the logarithm of the rival's over the first's, the mean over targets."""
+    """Return points, or for costs the logarithm of the rival's over the first's, the mean over targets and draws."""
     if contrast.measure == "accuracy":
-        one, other, *bare = (100 * float(curve.accuracy[-1]) for curve in found)
+        one, other, *bare = (100 * curve.final for curve in found)
         return one - other - (bare[0] - bare[1] if bare else 0.0)
-    one_arm, other_arm = found
-    costs = [(one_arm.cost(t, contrast.measure), other_arm.cost(t, contrast.measure)) for t in targets]
-    return float(np.mean([math.log(max(b, 1e-9) / max(a, 1e-9)) for a, b in costs]))
+    mine, rivals = (
+        [np.log(np.maximum(curve.costs(target, contrast.measure), 1e-9)).mean() for target in targets]
+        for curve in found
+    )
+    return float(np.mean(rivals) - np.mean(mine))
 
 
 def _shown(contrast: Contrast, found: Clustered) -> Effect:

@@ -15,18 +15,25 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One arm on one network, the mean over its draws: accuracy and datapoints processed, k = 0 first."""
+    """One arm on one network: accuracy and datapoints processed, a row for each draw, k = 0 first."""
 
     accuracy: FloatArray
     processed: FloatArray
 
-    def cost(self, target: float, measure: str) -> float:
-        """Return the aggregations or datapoints to a target; missed after K, it counts as reached at K + 1."""
-        last = len(self.accuracy) - 1
-        hits = np.flatnonzero(self.accuracy >= target)
-        if measure == "aggregations":
-            return float(hits[0]) if hits.size else last + 1.0
-        return float(self.processed[hits[0]] if hits.size else self.processed[-1] * (last + 1) / last)
+    @property
+    def final(self) -> float:
+        """The accuracy after the last aggregation, the mean over draws."""
+        return float(self.accuracy[:, -1].mean())
+
+    def costs(self, target: float, measure: str) -> FloatArray:
+        """Return each draw's aggregations or datapoints to a target; missed after K, it counts as reached at K + 1."""
+        draws, points = self.accuracy.shape
+        counted = np.tile(np.arange(points, dtype=np.float64), (draws, 1))
+        spent = counted if measure == "aggregations" else self.processed
+        hits = self.accuracy >= target
+        at_first = spent[np.arange(draws), hits.argmax(axis=1)]
+        found: FloatArray = np.where(hits.any(axis=1), at_first, spent[:, -1] * points / (points - 1))
+        return found
 
 
 @dataclass(frozen=True)
@@ -71,14 +78,15 @@ def read_curves(path: Path) -> Curves:
     Raises:
         OSError: there is no such file.
     """
-    rows: dict[tuple[Panel, str, int], list[tuple[float, float]]] = {}
+    rows: dict[tuple[Panel, str, int], dict[int, list[tuple[float, float]]]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             panel = Panel(row["data_set"], int(row["n_devices"]), int(row["sample_size"]))
             key = panel, row["scheme"], int(row["seed"])
-            rows.setdefault(key, []).append((float(row["accuracy"]), float(row["processed"])))
+            run = rows.setdefault(key, {}).setdefault(int(row["draw"]), [])
+            run.append((float(row["accuracy"]), float(row["processed"])))
     found: dict[Panel, dict[str, dict[int, Curve]]] = {}
-    for (panel, arm, seed), values in rows.items():
-        accuracy, processed = np.array(values).T
+    for (panel, arm, seed), draws in rows.items():
+        accuracy, processed = np.moveaxis(np.array(list(draws.values())), -1, 0)
         found.setdefault(panel, {}).setdefault(arm, {})[seed] = Curve(accuracy, processed)
     return Curves(found)

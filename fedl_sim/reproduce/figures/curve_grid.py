@@ -71,15 +71,21 @@ def convergence_figures(tables: dict[str, Rows]) -> dict[str, Drawing]:
 
 
 def _panels(rows: Rows, schemes: Sequence[str]) -> list[_Panel]:
-    found: dict[tuple[str, int, int], dict[str, dict[str, list[float]]]] = {}
+    found: dict[tuple[str, int, int], dict[str, dict[str, dict[str, list[float]]]]] = {}
     for row in rows:
         key = str(row["data_set"]), int(number(row["n_devices"])), int(number(row["sample_size"]))
-        runs = found.setdefault(key, {}).setdefault(str(row["scheme"]), {})
-        runs.setdefault(str(row["seed"]), []).append(number(row["accuracy"]))
+        networks = found.setdefault(key, {}).setdefault(str(row["scheme"]), {})
+        runs = networks.setdefault(str(row["seed"]), {})
+        runs.setdefault(str(row["draw"]), []).append(number(row["accuracy"]))
     return [
-        _Panel(*key, {name: np.array(list(by_scheme[name].values())) for name in schemes if name in by_scheme})
+        _Panel(*key, {name: _mean_of_draws(by_scheme[name]) for name in schemes if name in by_scheme})
         for key, by_scheme in found.items()
     ]
+
+
+def _mean_of_draws(networks: dict[str, dict[str, list[float]]]) -> FloatArray:
+    """Return a row for each network."""
+    return np.array([np.mean(list(runs.values()), axis=0) for runs in networks.values()])
 
 
 def _grid(
