@@ -14,7 +14,7 @@ SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def test_the_snippets_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
     names: dict[str, object] = {"FOLDER": tmp_path}
-    with running_server(tmp_path, workers="1") as server:
+    with running_server(tmp_path, workers="1", webhook_targets='["127.0.0.0/8"]') as server:
         names["URL"] = server.url
         for snippet in SNIPPET.findall(text):
             # A program's top level, with its line numbers in this page.
@@ -24,6 +24,8 @@ def test_the_snippets_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     said = capsys.readouterr()
     assert "['hub-2'] optimal" in said.out
     assert "/fleet/step_seconds" in said.out
+    assert "2 ['net_" in said.out
+    assert "['http://127.0.0.1:9000/hook'] []" in said.out
     assert "succeeded" in said.out
     assert "[2, 4]" in said.out
     assert "[False  True]" in said.out

@@ -14,7 +14,7 @@ LISTS = {"samplers": ["heuristic", "random"], "seeds": [0, 1]}
 def test_rows_and_groups_come_as_lists_and_as_frames(server: Server) -> None:
     with Client(server.url) as client:
         compared = client.compare(FLEET, sample_sizes=[1, 2], horizon=2, **LISTS)
-        with pytest.raises(InputError, match="store it as a network"):
+        with pytest.raises(InputError, match="store it with `store_network`"):
             client.compare("network.npz", sample_sizes=[1], horizon=2)
     assert compared.complete
     assert [row["sampler"] for row in compared.rows] == ["heuristic", "heuristic", "random", "random"] * 2

@@ -24,6 +24,7 @@ from fedsift_client.errors import (
     NotFoundError,
     ProblemError,
     ProtocolError,
+    SignatureError,
     TooLargeError,
     UnauthorisedError,
     UnreachableError,
@@ -34,6 +35,7 @@ from fedsift_client.orders import Order, Shipment
 from fedsift_client.runs import AsyncRun, Run
 from fedsift_client.sketch import Sketch, sketch
 from fedsift_client.validations import AsyncValidation, Validation
+from fedsift_client.webhooks import Delivery, Notice, Webhook, read_notice
 
 __all__ = [
     "AsyncClient",
@@ -44,6 +46,7 @@ __all__ = [
     "Comparison",
     "ConflictError",
     "Courier",
+    "Delivery",
     "Event",
     "Fault",
     "FedsiftError",
@@ -53,6 +56,7 @@ __all__ = [
     "MissingPackageError",
     "NoRoomError",
     "NotFoundError",
+    "Notice",
     "Order",
     "Parcel",
     "Patience",
@@ -62,11 +66,14 @@ __all__ = [
     "ProtocolError",
     "Run",
     "Shipment",
+    "SignatureError",
     "Sketch",
     "Step",
     "TooLargeError",
     "UnauthorisedError",
     "UnreachableError",
     "Validation",
+    "Webhook",
+    "read_notice",
     "sketch",
 ]

@@ -1,8 +1,8 @@
 """The two clients: one that blocks, one for asyncio."""
 
-from collections.abc import AsyncIterator, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 
@@ -14,10 +14,12 @@ from fedsift_client.http.wires import AsyncWire, Wire, address, credentials
 from fedsift_client.inputs import Given
 from fedsift_client.runs import AsyncRun, Run
 from fedsift_client.validations import AsyncValidation, Validation
+from fedsift_client.webhooks import Delivery, Webhook
 
 __all__ = ["AsyncClient", "Client"]
 
 T = TypeVar("T")
+Kind = Literal["plans", "runs", "validations", "networks"]
 
 
 class Client:
@@ -125,6 +127,51 @@ class Client:
         """An experiment that was started before."""
         return Validation(self, self.perform(operations.show_validation(validation_id, self.patience)))
 
+    def listed(
+        self, kind: Kind, *, name: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> list[dict[str, Any]]:
+        """All that is kept of a kind, oldest first; only those of this name, and with all of these labels."""
+        return self.perform(operations.listed(kind, name, labels, self.patience))
+
+    def store_network(self, given: Given, **about: Any) -> dict[str, Any]:
+        """Store a network or fleet; `plan` and others take the `id` of the answer in its place.
+
+        `given` is as for `plan`; `about` has `name` and `labels`, for a graph or frames also a fleet's own fields.
+        """
+        return self.perform(operations.store_network(given, about, self.patience))
+
+    def network(self, network_id: str, version: int | None = None) -> dict[str, Any]:
+        """A stored network with its devices and links: its newest version, or this one."""
+        return self.perform(operations.show_network(network_id, version, self.patience))
+
+    def change_network(self, network_id: str, **patch: Any) -> dict[str, Any]:
+        """Make the next version of a stored network; the fields are those of PATCH /v1/networks/{id}."""
+        return self.perform(operations.change_network(network_id, patch, self.patience))
+
+    def delete_network(self, network_id: str) -> None:
+        """Forget a stored network, with all its versions."""
+        self.perform(operations.forget(f"/v1/networks/{network_id}", self.patience))
+
+    def create_webhook(self, url: str) -> Webhook:
+        """Have the events of your plans, runs and validations sent to a URL. Keep the `secret`: it is told once."""
+        return self.perform(operations.create_webhook(url, self.patience))
+
+    def webhooks(self) -> list[Webhook]:
+        """Your webhooks, oldest first, without their secrets."""
+        return self.perform(operations.webhooks(self.patience))
+
+    def webhook(self, webhook_id: str) -> Webhook:
+        """One of them."""
+        return self.perform(operations.show_webhook(webhook_id, self.patience))
+
+    def deliveries(self, webhook_id: str, *, limit: int = 100) -> list[Delivery]:
+        """What arrived at a webhook, what waits and why, newest first."""
+        return self.perform(operations.deliveries(webhook_id, limit, self.patience))
+
+    def delete_webhook(self, webhook_id: str) -> None:
+        """Forget a webhook, with what was to be delivered to it."""
+        self.perform(operations.forget(f"/v1/webhooks/{webhook_id}", self.patience))
+
 
 class AsyncClient:
     """The same with asyncio."""
@@ -207,3 +254,45 @@ class AsyncClient:
     async def validation(self, validation_id: str) -> AsyncValidation:
         """As `Client.validation`."""
         return AsyncValidation(self, await self.perform(operations.show_validation(validation_id, self.patience)))
+
+    async def listed(
+        self, kind: Kind, *, name: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> list[dict[str, Any]]:
+        """As `Client.listed`."""
+        return await self.perform(operations.listed(kind, name, labels, self.patience))
+
+    async def store_network(self, given: Given, **about: Any) -> dict[str, Any]:
+        """As `Client.store_network`."""
+        return await self.perform(operations.store_network(given, about, self.patience))
+
+    async def network(self, network_id: str, version: int | None = None) -> dict[str, Any]:
+        """As `Client.network`."""
+        return await self.perform(operations.show_network(network_id, version, self.patience))
+
+    async def change_network(self, network_id: str, **patch: Any) -> dict[str, Any]:
+        """As `Client.change_network`."""
+        return await self.perform(operations.change_network(network_id, patch, self.patience))
+
+    async def delete_network(self, network_id: str) -> None:
+        """As `Client.delete_network`."""
+        await self.perform(operations.forget(f"/v1/networks/{network_id}", self.patience))
+
+    async def create_webhook(self, url: str) -> Webhook:
+        """As `Client.create_webhook`."""
+        return await self.perform(operations.create_webhook(url, self.patience))
+
+    async def webhooks(self) -> list[Webhook]:
+        """As `Client.webhooks`."""
+        return await self.perform(operations.webhooks(self.patience))
+
+    async def webhook(self, webhook_id: str) -> Webhook:
+        """As `Client.webhook`."""
+        return await self.perform(operations.show_webhook(webhook_id, self.patience))
+
+    async def deliveries(self, webhook_id: str, *, limit: int = 100) -> list[Delivery]:
+        """As `Client.deliveries`."""
+        return await self.perform(operations.deliveries(webhook_id, limit, self.patience))
+
+    async def delete_webhook(self, webhook_id: str) -> None:
+        """As `Client.delete_webhook`."""
+        await self.perform(operations.forget(f"/v1/webhooks/{webhook_id}", self.patience))

@@ -5,6 +5,7 @@ FedsiftError
 ├── MissingPackageError    an optional package is needed
 ├── UnreachableError       the service did not answer in time
 ├── ProtocolError          it answered something that is not fedsift's
+├── SignatureError         a webhook's receiver was told something that fedsift has not signed
 └── ProblemError           it refused, with a problem document (RFC 9457)
     ├── UnauthorisedError 401
     ├── NotFoundError 404
@@ -31,6 +32,7 @@ __all__ = [
     "NotFoundError",
     "ProblemError",
     "ProtocolError",
+    "SignatureError",
     "TooLargeError",
     "UnauthorisedError",
     "UnreachableError",
@@ -56,6 +58,10 @@ class UnreachableError(FedsiftError, ConnectionError):
 
 class ProtocolError(FedsiftError):
     """The answer is not fedsift's. Is this the right address?"""
+
+
+class SignatureError(FedsiftError):
+    """What a receiver of webhooks got is not signed with the webhook's secret, or was signed too long ago."""
 
 
 @dataclass(frozen=True)

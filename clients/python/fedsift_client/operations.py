@@ -4,28 +4,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from fedsift_client.answers import Comparison, Period, Plan
-from fedsift_client.errors import InputError
+from fedsift_client.errors import ConflictError, InputError
 from fedsift_client.http.calls import delete, get, post, post_archive
 from fedsift_client.http.exchange import Operation, Patience, exchange
 from fedsift_client.inputs import Given, archive, described, is_archive
 from fedsift_client.orders import Order, orders_of
+from fedsift_client.webhooks import Delivery, Webhook
 
 __all__ = [
     "aggregate",
     "cancel_validation",
+    "change_network",
     "compare",
+    "create_webhook",
+    "deliveries",
     "diagnose",
     "forget",
+    "listed",
     "orders",
     "period",
     "plan",
     "resume",
     "samplers",
+    "show_network",
     "show_plan",
     "show_validation",
+    "show_webhook",
     "start_run",
     "start_validation",
+    "store_network",
+    "webhooks",
 ]
+
+_PAGE = 1000  # the most that the service puts on a page of a list
 
 
 def plan(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Plan]:
@@ -44,7 +55,7 @@ def plan(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Ope
 def compare(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Comparison]:
     """Plans side by side; nothing is kept, so that the call can be repeated."""
     if is_archive(given):
-        raise InputError("a comparison takes no archive: store it as a network, and give its id")
+        raise InputError("a comparison takes no archive: store it with `store_network`, and give its id")
     reply = yield from exchange(post("/v1/comparisons", described(given, _checked(parameters))), patience)
     return Comparison.of(reply.json())
 
@@ -122,8 +133,85 @@ def cancel_validation(validation_id: str, patience: Patience) -> Operation[dict[
     return reply.json()
 
 
+def store_network(given: Given, about: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
+    """Store a network or fleet as version 1."""
+    asked = dict(about)
+    key = asked.pop("idempotency_key", None)
+    if is_archive(given):
+        call = post_archive("/v1/networks/binary", archive(given, asked), creates=True, key=key)
+    else:
+        call = post("/v1/networks", described(given, asked), creates=True, key=key)
+    reply = yield from exchange(call, patience)
+    return reply.json()
+
+
+def show_network(network_id: str, version: int | None, patience: Patience) -> Operation[dict[str, Any]]:
+    """A version of a stored network, with its devices and links."""
+    reply = yield from exchange(get(f"/v1/networks/{network_id}", version=version), patience)
+    return reply.json()
+
+
+def change_network(network_id: str, patch: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
+    """Make the next version of a stored network."""
+    asked = dict(patch)
+    key = asked.pop("idempotency_key", None)
+    call = post(f"/v1/networks/{network_id}", asked, creates=True, key=key, method="PATCH")
+    reply = yield from exchange(call, patience)
+    return reply.json()
+
+
+def create_webhook(url: str, patience: Patience) -> Operation[Webhook]:
+    """Register a webhook. If its answer is lost, so is the secret: then it is deleted and made again."""
+    before = yield from webhooks(patience)
+    call = post("/v1/webhooks", {"url": url})
+    try:
+        reply = yield from exchange(call, patience)
+    except ConflictError:
+        after = yield from webhooks(patience)
+        made = [one for one in after if one.url == url and one.id not in {old.id for old in before}]
+        if not made:
+            raise
+        yield from forget(f"/v1/webhooks/{made[0].id}", patience)
+        reply = yield from exchange(call, patience)
+    return Webhook.of(reply.json())
+
+
+def webhooks(patience: Patience) -> Operation[list[Webhook]]:
+    """All webhooks, without their secrets."""
+    reply = yield from exchange(get("/v1/webhooks"), patience)
+    return [Webhook.of(one) for one in reply.json()["webhooks"]]
+
+
+def show_webhook(webhook_id: str, patience: Patience) -> Operation[Webhook]:
+    """A webhook, without its secret."""
+    reply = yield from exchange(get(f"/v1/webhooks/{webhook_id}"), patience)
+    return Webhook.of(reply.json())
+
+
+def deliveries(webhook_id: str, limit: int, patience: Patience) -> Operation[list[Delivery]]:
+    """What arrived at a webhook and what waits, newest first."""
+    reply = yield from exchange(get(f"/v1/webhooks/{webhook_id}/deliveries", limit=limit), patience)
+    return [Delivery.of(one) for one in reply.json()["deliveries"]]
+
+
+def listed(
+    kind: str, name: str | None, labels: Mapping[str, str] | None, patience: Patience
+) -> Operation[list[dict[str, Any]]]:
+    """All plans, runs, validations or networks that are kept, oldest first."""
+    found: list[dict[str, Any]] = []
+    label = [f"{key}:{value}" for key, value in (labels or {}).items()]
+    after: str | None = None
+    while True:
+        reply = yield from exchange(get(f"/v1/{kind}", limit=_PAGE, after=after, name=name, label=label), patience)
+        page = reply.json()
+        found += page[kind]
+        after = page.get("next")
+        if not after:
+            return found
+
+
 def forget(path: str, patience: Patience) -> Operation[None]:
-    """Delete a plan, run or validation."""
+    """Delete a plan, run, validation, network or webhook."""
     yield from exchange(delete(path), patience)
 
 

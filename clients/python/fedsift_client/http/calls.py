@@ -23,7 +23,7 @@ class Call:
     path: str
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str | list[str]] = field(default_factory=dict)
 
     def with_header(self, name: str, value: str) -> "Call":
         """The same call with one more header."""
@@ -50,8 +50,9 @@ class Reply:
 
 
 def get(path: str, **query: object) -> Call:
-    """Ask for something; parameters that are None are left out."""
-    return Call("GET", path, query={name: str(value) for name, value in query.items() if value is not None})
+    """Ask for something; parameters that are None are left out, those that are lists are given several times."""
+    told = {name: value for name, value in query.items() if value is not None}
+    return Call("GET", path, query={name: v if isinstance(v, list) else str(v) for name, v in told.items()})
 
 
 def delete(path: str) -> Call:
@@ -59,17 +60,22 @@ def delete(path: str) -> Call:
     return Call("DELETE", path)
 
 
-def post(path: str, body: Mapping[str, Any], *, creates: bool = False, key: str | None = None) -> Call:
+def post(
+    path: str, body: Mapping[str, Any], *, creates: bool = False, key: str | None = None, method: str = "POST"
+) -> Call:
     """Send a JSON body. What `creates` something gets an idempotency key: repeated, it creates nothing twice."""
-    headers = {"Content-Type": "application/json"}
-    if creates or key is not None:
-        headers["Idempotency-Key"] = uuid.uuid4().hex if key is None else key
-    return Call("POST", path, _encoded(body), headers)
+    return Call(method, path, _encoded(body), {"Content-Type": "application/json", **_key(creates=creates, key=key)})
 
 
-def post_archive(path: str, body: bytes) -> Call:
-    """Send an archive of arrays."""
-    return Call("POST", path, body, {"Content-Type": NPZ})
+def post_archive(path: str, body: bytes, *, creates: bool = False, key: str | None = None) -> Call:
+    """Send an archive of arrays; as `post`."""
+    return Call("POST", path, body, {"Content-Type": NPZ, **_key(creates=creates, key=key)})
+
+
+def _key(*, creates: bool, key: str | None) -> dict[str, str]:
+    if not creates and key is None:
+        return {}
+    return {"Idempotency-Key": uuid.uuid4().hex if key is None else key}
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
