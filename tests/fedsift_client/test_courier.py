@@ -60,9 +60,23 @@ def test_a_line_that_a_crash_cut_short_is_sent_again(tmp_path: Path) -> None:
     assert [(p.shipment.to, p.shipment.step) for p in again.parcels(ORDER)] == [(7, 1), (0, 2)]
     again.sent(next(again.parcels(ORDER)))
     assert journal.read_text(encoding="utf-8") == whole
-    journal.write_text("[0, 1\n[0, 0, 1]\n", encoding="utf-8")
+    journal.write_text("[1, 0, 1\n[1, 0, 0, 1]\n", encoding="utf-8")
     with pytest.raises(InputError, match="not a journal: line 1"):
         Courier(60, seed=1, journal=journal)
+
+
+def test_a_receiver_that_lost_everything_is_sent_it_again(tmp_path: Path) -> None:
+    """Its orders begin at 0 again, in later steps; what was sent for the earlier ones does not count."""
+    journal = tmp_path / "sent.jsonl"
+    first = Courier(60, seed=1, journal=journal)
+    for parcel in first.parcels(ORDER):
+        first.sent(parcel)
+    anew = Order(3, (Shipment(3, 0, 0, 30),))
+    again = Courier(60, seed=1, journal=journal)
+    (parcel,) = again.parcels(anew)
+    assert parcel.datapoints.tolist() == again.order[:30].tolist()
+    again.sent(parcel)
+    assert list(Courier(60, seed=1, journal=journal).parcels(anew)) == []
 
 
 @given(st.data())

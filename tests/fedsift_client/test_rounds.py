@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedsift_client import Client, InputError
+from fedsift_client import Client, Courier, InputError, Period
 from fedsift_client.rounds import Rounds, gradient_norm, weighted_mean
 from tests.support.requests import random_request
 from tests.support.server import Server
@@ -114,6 +114,49 @@ def test_a_server_that_dies_before_it_has_the_run_finds_it(server: Server, tmp_p
     with server.client() as http:
         runs = http.get("/v1/runs", params={"label": "test:found-again"}).json()["runs"]
     assert [run["id"] for run in runs] == [second.run_id]
+
+
+def carried_out(period: Period, folder: Path, devices: set[int]) -> int:
+    """Let these devices carry out their orders; how many datapoints they send for it."""
+    moved = 0
+    for order in period.orders:
+        if order.device in devices:
+            courier = Courier(10_000, seed=order.device, journal=folder / f"sent-{order.device}.jsonl")
+            for parcel in courier.parcels(order):
+                moved += parcel.datapoints.size
+                courier.sent(parcel)
+    return moved
+
+
+def test_orders_that_a_failing_server_had_handed_out_are_carried_out_once(client: Client, tmp_path: Path) -> None:
+    """The server dies when some devices have sent: with the next one all orders are handed out again."""
+    devices = set(range(10))
+    ordered = moved = 0
+    for k in range(4):
+        period = Rounds(client, NETWORK, checkpoint=tmp_path / "server", **ASKED).begin()
+        before = carried_out(period, tmp_path, set(list(devices)[:5]))
+        rounds = Rounds(client, NETWORK, checkpoint=tmp_path / "server", **ASKED)
+        again = rounds.begin()
+        assert [order.told() for order in again.orders] == [order.told() for order in period.orders]
+        after = carried_out(again, tmp_path, devices)
+        assert before > 0
+        assert after > 0
+        moved += before + after
+        ordered += sum(arrived(again).values())
+        rounds.finish(MODEL, gradient_norm=0.9**k, arrived=arrived(again))
+    assert moved == ordered
+
+
+def test_what_a_device_had_received_is_sent_again_when_it_is_back(client: Client, tmp_path: Path) -> None:
+    rounds = Rounds(client, NETWORK, **ASKED)
+    period = rounds.begin()
+    carried_out(period, tmp_path, set(range(10)))
+    restarted = period.orders[0].sends[0].to
+    rounds.finish(MODEL, gradient_norm=1.0, lost=[restarted], joined=[restarted], arrived=arrived(period))
+    period = rounds.begin()
+    pairs = {(order.device, one.to): one.first for order in reversed(period.orders) for one in reversed(order.sends)}
+    assert 0 in {first for (_, to), first in pairs.items() if to == restarted}
+    assert carried_out(period, tmp_path, set(range(10))) == sum(arrived(period).values())
 
 
 def test_the_mean_of_models_is_weighted() -> None:

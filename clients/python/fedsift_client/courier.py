@@ -63,9 +63,10 @@ class Courier:
             raise InputError("a device cannot hold fewer than no datapoints")
         self.order = shuffled(datapoints, seed)
         self._journal = None if journal is None else Path(journal)
-        self._sent: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        for to, first, count in _entries(self._journal):
-            self._sent[to].append((first, first + count))
+        # By step too: ranges of a pair overlap only if the receiver has lost what it had, and it is sent again.
+        self._sent: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+        for step, to, first, count in _entries(self._journal):
+            self._sent[step, to].append((first, first + count))
 
     def parcels(self, order: Order, *, step: int | None = None) -> Iterator[Parcel]:
         """What is still to be sent, step by step; `step` selects one."""
@@ -77,7 +78,7 @@ class Courier:
                 )
             if step is not None and one.step != step:
                 continue
-            for first, end in _without(one.first, one.first + one.count, self._sent[one.to]):
+            for first, end in _without(one.first, one.first + one.count, self._sent[one.step, one.to]):
                 left = Shipment(one.step, one.to, first, end - first, one.to_id)
                 yield Parcel(left, self.order[first:end])
 
@@ -86,13 +87,13 @@ class Courier:
         done = parcel.shipment.count if count is None else count
         if not 0 <= done <= parcel.shipment.count:
             raise InputError(f"the parcel has {parcel.shipment.count} datapoints, not {done}")
-        to, first = parcel.shipment.to, parcel.shipment.first
+        step, to, first = parcel.shipment.step, parcel.shipment.to, parcel.shipment.first
         if self._journal is not None and done:
             with self._journal.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([to, first, done]) + "\n")
+                file.write(json.dumps([step, to, first, done]) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-        self._sent[to].append((first, first + done))
+        self._sent[step, to].append((first, first + done))
 
 
 class Inbox:
@@ -167,20 +168,20 @@ def _digests(rows: NDArray[np.float64], classes: NDArray[np.int64]) -> list[byte
     ]
 
 
-def _entries(journal: Path | None) -> Iterator[tuple[int, int, int]]:
+def _entries(journal: Path | None) -> Iterator[tuple[int, int, int, int]]:
     """What was sent. The last line may be cut short by a crash: then its parcel is sent again."""
     if journal is None or not journal.exists():
         return
     text = journal.read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines()):
         try:
-            to, first, count = json.loads(line)
+            step, to, first, count = json.loads(line)
         except ValueError as error:
             if number == text.count("\n"):
                 journal.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
                 return
             raise InputError(f"{journal} is not a journal: line {number + 1}") from error
-        yield int(to), int(first), int(count)
+        yield int(step), int(to), int(first), int(count)
 
 
 def _without(first: int, end: int, sent: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -33,9 +33,9 @@ class FedsiftController(ModelController):
     """Train on the clients that fedsift samples, after their neighbours have sent them data; average by examples.
 
     A client that does not answer in time, or with an error, is reported as lost, and fedsift plans without it. Before
-    each round a lost client that is connected gets an empty order; if it answers, it is reported as joined. An
-    answer to `train` has the trained parameters, and in `meta` the numbers `num_examples`, `steps` (of gradient
-    descent) and, if it likes, `loss`.
+    each round a lost client that is connected gets an empty order; if it answers, it is reported as joined. At the
+    start all clients get one: their processes may take long to start. An answer to `train` has the trained parameters,
+    and in `meta` the numbers `num_examples`, `steps` (of gradient descent) and, if it likes, `loss`.
 
     Args:
         fleet: a fleet or network as a dict, or the id of a stored network; devices have ids, the clients' names.
@@ -46,6 +46,7 @@ class FedsiftController(ModelController):
         url: of the service; None means FEDSIFT_URL. The API key is FEDSIFT_API_KEY.
         steps_per_round: of the plan; orders are carried out before a round's training.
         round_timeout: seconds that clients have for a round, a whole number.
+        meet_timeout: seconds to wait for clients at the start; those that do not answer by then count as lost.
         rejoin_timeout: seconds that a lost client has before each round to answer that it is back.
         checkpoint: a folder; with it, a restarted server goes on where it was.
         parameters: other fields of POST /v1/runs.
@@ -66,6 +67,7 @@ class FedsiftController(ModelController):
         url: str | None = None,
         steps_per_round: int = 1,
         round_timeout: int = 600,
+        meet_timeout: int = 120,
         rejoin_timeout: int = 5,
         checkpoint: str | None = None,
         parameters: dict[str, Any] | None = None,
@@ -81,10 +83,12 @@ class FedsiftController(ModelController):
         self.url = url
         self.steps_per_round = steps_per_round
         self.round_timeout = round_timeout
+        self.meet_timeout = meet_timeout
         self.rejoin_timeout = rejoin_timeout
         self.checkpoint = checkpoint
         self.parameters = parameters
         self.joined: list[int] = []
+        self._has_met = False
 
     def run(self) -> None:
         """Train all rounds that are left."""
@@ -99,10 +103,13 @@ class FedsiftController(ModelController):
                 **(self.parameters or {}),
             )
             params = rounds.model() or self._first()
-            while rounds.done < rounds.rounds and not self.abort_signal.triggered:
-                params = self._train(rounds, params)
-                if self.persistor is not None:
-                    self.save_model(FLModel(params=params))
+            try:
+                while rounds.done < rounds.rounds:
+                    params = self._train(rounds, params)
+                    if self.persistor is not None:
+                        self.save_model(FLModel(params=params))
+            except _AbortedError:
+                self.warning(f"the job was aborted in round {rounds.done + 1}; a restarted one goes on with it")
 
     def trained(self, period: Period, names: list[str], params: dict[str, Any]) -> None:
         """Called after each round with its plan, the clients that trained and the model: a place to evaluate."""
@@ -118,7 +125,11 @@ class FedsiftController(ModelController):
             raise InputError("devices need ids, the names of FLARE's clients")
         present = {client.name for client in self.engine.get_clients()}
         lost = {number for number, name in enumerate(period.device_ids) if name not in present}
-        joined = self._back(period, rounds.lost - lost)
+        if not self._has_met:  # the processes of clients may take long to start: that is no time of a round
+            awaited = set(range(period.n_devices)) - rounds.lost - lost
+            lost |= awaited - self._answering(period, awaited, self.meet_timeout)
+            self._has_met = True
+        joined = self._answering(period, rounds.lost - lost, self.rejoin_timeout)
         arrived, silent = self._deliver(period, (lost | rounds.lost) - joined)
         lost |= silent
         model = FLModel(params=before, current_round=rounds.done, total_rounds=rounds.rounds)
@@ -138,12 +149,12 @@ class FedsiftController(ModelController):
         self.trained(period, sorted(answers), after)
         return after
 
-    def _back(self, period: Period, lost: Iterable[int]) -> set[int]:
-        """Which of these lost devices answer again."""
-        names = [(period.device_ids or [])[device] for device in sorted(lost)]
+    def _answering(self, period: Period, devices: Iterable[int], timeout: int) -> set[int]:
+        """Which of these devices answer an empty order."""
+        names = [(period.device_ids or [])[device] for device in sorted(devices)]
         empty = {name: Order(period.number_of(name), (), name).told() for name in names}
         model = FLModel(params={}, meta={ORDERS_TASK: empty})
-        answers = self._ask(ORDERS_TASK, model, names, timeout=self.rejoin_timeout)
+        answers = self._ask(ORDERS_TASK, model, names, timeout)
         return {period.number_of(answer.meta["client_name"]) for answer in answers}
 
     def _deliver(self, period: Period, lost: set[int]) -> tuple[dict[tuple[int, int], int], set[int]]:
@@ -162,11 +173,18 @@ class FedsiftController(ModelController):
         return arrived, silent
 
     def _ask(self, task: str, model: FLModel, names: list[str], timeout: int | None = None) -> list[FLModel]:
-        if not names:
-            return []
-        seconds = self.round_timeout if timeout is None else timeout
-        found: list[FLModel] = self.send_model_and_wait(task, model, names, timeout=seconds)
+        found: list[FLModel] = []
+        if names:
+            seconds = self.round_timeout if timeout is None else timeout
+            found = self.send_model_and_wait(task, model, names, timeout=seconds)
+        # An aborted job waits for nobody. Clients that have not answered are not lost, and the round is not over.
+        if self.abort_signal.triggered:
+            raise _AbortedError
         return found
+
+
+class _AbortedError(Exception):
+    """FLARE ends the job, in the middle of a round."""
 
 
 class OrdersExecutor(Executor, ABC):
