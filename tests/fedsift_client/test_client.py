@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedsift_client import AsyncClient, Client, InputError, InvalidRequestError, NotFoundError, ProtocolError
+from fedsift_client import AsyncClient, Client, InputError, InvalidRequestError, NotFoundError, Order, ProtocolError
 from fedsift_client.answers import Plan
 from tests.support.fleets import FLEET
 from tests.support.requests import check_plan, random_request
@@ -169,3 +169,22 @@ def test_a_run_outlives_a_restart_of_the_service(tmp_path: Path) -> None:
                 server.process.wait()
     assert period.aggregation == 1
     assert run.is_finished
+
+
+def test_a_device_asks_for_its_own_order(client: Client, server: Server) -> None:
+    plan = client.plan(NAMED, sample_size=3, horizon=2, orders=True, keep=True)
+    run = client.start_run(NAMED, sample_size=3, horizon=4, aggregation_period=2, orders=True)
+    run.aggregate(0.7)
+    assert plan.id is not None
+    assert any(order.sends for order in run.period.orders)
+
+    async def asked(made: str) -> list[Order]:
+        async with AsyncClient(server.url) as other:
+            return [await other.order(made, f"d{device}") for device in range(10)]
+
+    for made, planned in ((plan.id, plan), (run.id, run.period)):
+        orders = [client.order(made, device) for device in range(10)]
+        assert orders == [planned.order_of(device) for device in range(10)]
+        assert asyncio.run(asked(made)) == orders
+    with pytest.raises(NotFoundError, match="planned without orders"):
+        client.order(client.start_run(NAMED, sample_size=3, horizon=2).id, 0)

@@ -12,6 +12,7 @@ from fedsift_client.http.events import Event
 from fedsift_client.http.exchange import Effect, Operation, Patience
 from fedsift_client.http.wires import AsyncWire, Wire, address, credentials
 from fedsift_client.inputs import Given
+from fedsift_client.orders import Order
 from fedsift_client.runs import AsyncRun, Run
 from fedsift_client.validations import AsyncValidation, Validation
 from fedsift_client.webhooks import Delivery, Webhook
@@ -100,6 +101,13 @@ class Client:
     def delete_plan(self, plan_id: str) -> None:
         """Forget a kept plan."""
         self.perform(operations.forget(f"/v1/plans/{plan_id}", self.patience))
+
+    def order(self, made_id: str, device: int | str) -> Order:
+        """What one device is to send, by number or id: by a kept plan, or in the current period of a run.
+
+        The plan or run was asked for with `orders=True`. An order may be empty.
+        """
+        return self.perform(operations.order(made_id, device, self.patience))
 
     def diagnose(self, given: Given, *, sample_size: int, horizon: int, **parameters: Any) -> dict[str, Any]:
         """What the network is like, and what a fleet is translated into; nothing is solved."""
@@ -228,6 +236,10 @@ class AsyncClient:
     async def delete_plan(self, plan_id: str) -> None:
         """Forget a kept plan."""
         await self.perform(operations.forget(f"/v1/plans/{plan_id}", self.patience))
+
+    async def order(self, made_id: str, device: int | str) -> Order:
+        """As `Client.order`."""
+        return await self.perform(operations.order(made_id, device, self.patience))
 
     async def diagnose(self, given: Given, *, sample_size: int, horizon: int, **parameters: Any) -> dict[str, Any]:
         """As `Client.diagnose`."""

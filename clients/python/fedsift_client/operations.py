@@ -21,6 +21,7 @@ __all__ = [
     "diagnose",
     "forget",
     "listed",
+    "order",
     "orders",
     "period",
     "plan",
@@ -108,9 +109,24 @@ def aggregate(run_id: str, report: Mapping[str, Any], patience: Patience) -> Ope
 
 def orders(run_id: str, aggregation: int, device: int | str | None, patience: Patience) -> Operation[tuple[Order, ...]]:
     """What devices are to send in a period; `device` selects one."""
-    whose = {"id": device} if isinstance(device, str) else {"device": device}
-    reply = yield from exchange(get(f"/v1/runs/{run_id}/aggregations/{aggregation}/orders", **whose), patience)
+    call = get(f"/v1/runs/{run_id}/aggregations/{aggregation}/orders", **_whose(device))
+    reply = yield from exchange(call, patience)
     return orders_of(reply.json()["orders"])
+
+
+def order(made_id: str, device: int | str, patience: Patience) -> Operation[Order]:
+    """What one device is to send, by a kept plan or in the current period of a run; nothing else is fetched."""
+    if made_id.startswith("run_"):
+        shown = yield from exchange(get(f"/v1/runs/{made_id}"), patience)
+        (found,) = yield from orders(made_id, int(shown.json()["aggregation"]), device, patience)
+        return found
+    reply = yield from exchange(get(f"/v1/plans/{made_id}/orders", **_whose(device)), patience)
+    (found,) = orders_of(reply.json()["orders"])
+    return found
+
+
+def _whose(device: int | str | None) -> dict[str, int | str | None]:
+    return {"id": device} if isinstance(device, str) else {"device": device}
 
 
 def start_validation(request: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
