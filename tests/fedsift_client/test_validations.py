@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from fedsift_client import AsyncClient, Client, InputError
-from fedsift_client.progress import ProgressBar
+from fedsift_client.validations import ProgressBar
 from tests.support.server import Server, running_server
 
 SMALL = {
