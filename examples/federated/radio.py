@@ -1,6 +1,5 @@
 """Radio links between devices, as folders: who sends puts a file into the folder of who receives."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ from fedsift_client import Courier, Inbox, Order
 
 
 class Radio:
-    """The mail of all devices of one experiment, and the device that dies in it."""
+    """The mail of all devices of one experiment."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
@@ -22,10 +21,11 @@ class Radio:
         journal = self.folder / f"sent-{order.device}.jsonl"
         courier = Courier(len(labels), seed=f"{self.seed}-{order.device}", journal=journal)
         for parcel in courier.parcels(order):
-            to, first, chosen = parcel.shipment.to, parcel.shipment.first, parcel.datapoints
-            place = self.folder / f"to-{to}"
+            one, chosen = parcel.shipment, parcel.datapoints
+            place = self.folder / f"to-{one.to}"
             place.mkdir(exist_ok=True)
-            np.savez(place / f"from-{order.device}-{first}.npz", pixels=pixels[chosen], labels=labels[chosen])
+            file = place / f"from-{order.device}-{one.step}-{one.first}.npz"
+            np.savez(file, pixels=pixels[chosen], labels=labels[chosen])
             courier.sent(parcel)
         arrived: dict[int, int] = {}
         for one in order.sends:
@@ -50,24 +50,3 @@ class Radio:
             with np.load(file) as mail:
                 total += len(mail["labels"])
         return total
-
-    def dies(self, device: int, *, now: bool) -> bool:
-        """Whether this device is the dead one. The first that is asked when it is time (`now`) dies."""
-        grave = self.folder / "dead"
-        if now:
-            try:
-                with os.fdopen(os.open(grave, os.O_CREAT | os.O_EXCL | os.O_WRONLY), "w") as file:
-                    file.write(str(device))
-            except FileExistsError:
-                pass
-        return self.dead() == device and not (self.folder / "back").exists()
-
-    def come_back(self) -> None:
-        """Let the dead device live again."""
-        (self.folder / "back").touch()
-
-    def dead(self) -> int | None:
-        """Who has died."""
-        grave = self.folder / "dead"
-        text = grave.read_text() if grave.exists() else ""
-        return int(text) if text else None

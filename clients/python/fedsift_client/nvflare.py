@@ -54,6 +54,8 @@ class FedsiftController(ModelController):
 
     Attributes:
         joined: the devices that came back in the last round.
+        lost: the devices that did not answer in it.
+        moved: the datapoints that arrived by its orders.
     """
 
     def __init__(
@@ -88,6 +90,8 @@ class FedsiftController(ModelController):
         self.checkpoint = checkpoint
         self.parameters = parameters
         self.joined: list[int] = []
+        self.lost: list[int] = []
+        self.moved = 0
         self._has_met = False
 
     def run(self) -> None:
@@ -143,9 +147,8 @@ class FedsiftController(ModelController):
             steps = np.average([float(one.meta.get("steps", 1)) for one in answers.values()], weights=weights)
             norm = gradient_norm(before, after, learning_rate=self.learning_rate, steps=float(steps))
         rounds.finish(after, gradient_norm=norm, lost=lost, joined=joined - lost, arrived=arrived)
-        moved = sum(arrived.values())
-        self.info(f"round {rounds.done}: {sorted(answers)} trained, {moved} datapoints moved, lost: {sorted(lost)}")
-        self.joined = sorted(joined - lost)
+        self.joined, self.lost, self.moved = sorted(joined - lost), sorted(lost), sum(arrived.values())
+        self.info(f"round {rounds.done}: {sorted(answers)} trained, {self.moved} datapoints moved, lost: {self.lost}")
         self.trained(period, sorted(answers), after)
         return after
 
