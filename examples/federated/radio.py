@@ -16,7 +16,10 @@ class Radio:
         self.seed = seed
 
     def send(self, order: Order) -> dict[int, int]:
-        """Carry out a device's order: what the courier hands out goes to the receivers, and is noted as sent."""
+        """Carry out a device's order: what the courier hands out goes to the receivers, and is noted as sent.
+
+        What has arrived counts from before a restart, too: an order may be handed out twice.
+        """
         pixels, labels = holding(order.device, self.seed)
         journal = self.folder / f"sent-{order.device}.jsonl"
         courier = Courier(len(labels), seed=f"{self.seed}-{order.device}", journal=journal)
@@ -27,10 +30,7 @@ class Radio:
             file = place / f"from-{order.device}-{one.step}-{one.first}.npz"
             np.savez(file, pixels=pixels[chosen], labels=labels[chosen])
             courier.sent(parcel)
-        arrived: dict[int, int] = {}
-        for one in order.sends:
-            arrived[one.to] = arrived.get(one.to, 0) + one.count
-        return arrived
+        return courier.arrived(order)
 
     def points(self, device: int) -> Points:
         """What a device holds and was sent, without what it had already."""

@@ -29,6 +29,6 @@ def test_the_snippets_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "['http://127.0.0.1:9000/hook'] []" in said.out
     assert "succeeded" in said.out
     assert "[2, 4]" in said.out
-    assert "[(2, 22)]" in said.out
+    assert "[(2, 22)]\n{2: 478}" in said.out
     assert "[False  True]" in said.out
     assert "100 % succeeded" in said.err

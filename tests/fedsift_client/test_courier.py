@@ -48,6 +48,23 @@ def test_a_restarted_device_goes_on_where_it_was(tmp_path: Path) -> None:
     assert list(again.parcels(ORDER)) == list(Courier(60, seed=1, journal=journal).parcels(ORDER)) == []
 
 
+def test_what_has_arrived_is_counted_without_gaps_and_over_restarts(tmp_path: Path) -> None:
+    journal = tmp_path / "sent.jsonl"
+    courier = Courier(60, seed=1, journal=journal)
+    assert courier.arrived(ORDER) == {0: 0, 7: 0}
+    first, other, second = courier.parcels(ORDER)
+    courier.sent(first, 15)
+    courier.sent(second)
+    assert courier.arrived(ORDER) == {0: 15, 7: 0}  # the second send of device 0 comes after a gap
+    again = Courier(60, seed=1, journal=journal)
+    again.sent(other)
+    assert again.arrived(ORDER) == {0: 15, 7: 25}
+    for parcel in again.parcels(ORDER):
+        again.sent(parcel)
+    assert Courier(60, seed=1, journal=journal).arrived(ORDER) == {0: 50, 7: 25}
+    assert again.arrived(Order(3, (Shipment(3, 0, 50, 5),))) == {0: 0}
+
+
 def test_a_line_that_a_crash_cut_short_is_sent_again(tmp_path: Path) -> None:
     journal = tmp_path / "sent.jsonl"
     courier = Courier(60, seed=1, journal=journal)

@@ -125,6 +125,8 @@ def carried_out(period: Period, folder: Path, devices: set[int]) -> int:
             for parcel in courier.parcels(order):
                 moved += parcel.datapoints.size
                 courier.sent(parcel)
+            told = {(order.device, to): count for to, count in courier.arrived(order).items()}
+            assert told == {pair: count for pair, count in arrived(period).items() if pair[0] == order.device}
     return moved
 
 

@@ -95,6 +95,21 @@ class Courier:
                 os.fsync(file.fileno())
         self._sent[step, to].append((first, first + done))
 
+    def arrived(self, order: Order) -> dict[int, int]:
+        """How many datapoints of an order each receiver has, without gaps from the first; also those before a restart.
+
+        This is what the service is told of a period (`delivered`): the next orders begin where these end.
+        """
+        found: dict[int, int] = {}
+        gaps: set[int] = set()
+        for one in sorted(order.sends, key=lambda shipment: (shipment.to, shipment.first)):
+            left = next(_without(one.first, one.first + one.count, self._sent[one.step, one.to]), None)
+            if one.to not in gaps:
+                found[one.to] = found.get(one.to, 0) + (one.count if left is None else left[0] - one.first)
+            if left is not None:
+                gaps.add(one.to)
+        return found
+
 
 class Inbox:
     """Says which of the datapoints that arrive a device does not have yet.

@@ -265,7 +265,7 @@ def attend(
     Args:
         app: the node's app.
         device: which device the node is, by its number or id.
-        send: carries an order out, with a `Courier`; it says how many datapoints arrived at each receiver.
+        send: carries an order out, with a `Courier`; it returns `courier.arrived(order)`.
     """
 
     @app.query(_DEVICE)

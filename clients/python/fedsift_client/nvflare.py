@@ -195,7 +195,7 @@ class OrdersExecutor(Executor, ABC):
 
     @abstractmethod
     def send(self, order: Order, fl_ctx: FLContext) -> Mapping[int, int]:
-        """Carry an order out, with a `Courier`; say how many datapoints arrived at each receiver."""
+        """Carry an order out, with a `Courier`; return `courier.arrived(order)`."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: FLContext, abort_signal: Signal) -> Shareable:
         """Answer the task `fedsift_orders`."""
