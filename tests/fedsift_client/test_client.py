@@ -188,3 +188,23 @@ def test_a_device_asks_for_its_own_order(client: Client, server: Server) -> None
         assert asyncio.run(asked(made)) == orders
     with pytest.raises(NotFoundError, match="planned without orders"):
         client.order(client.start_run(NAMED, sample_size=3, horizon=2).id, 0)
+
+
+def test_a_run_can_be_followed(client: Client, server: Server) -> None:
+    run = client.start_run(NETWORK, sample_size=3, horizon=6, aggregation_period=2)
+    looks_on = client.run(run.id).events()
+    assert next(looks_on).body["aggregation"] == 0
+    run.aggregate(0.7)
+    run.aggregate(0.6)
+    assert [(event.number, event.kind, event.body["aggregation"]) for event in looks_on] == [
+        (2, "plan", 1),
+        (3, "plan", 2),
+    ]
+
+    async def again() -> list[int]:
+        async with AsyncClient(server.url) as other:
+            assert {one["name"] for one in (await other.datasets())["data_sets"]} >= {"digits"}
+            return [event.number async for event in (await other.run(run.id)).events(after=1)]
+
+    assert asyncio.run(again()) == [2, 3]
+    assert client.datasets()["data_sets"]

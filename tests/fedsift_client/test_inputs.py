@@ -8,13 +8,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from fedsift_client import Client, InputError, Plan
+from fedsift_client import Client, InputError, InvalidRequestError, Plan
 from fedsift_client.inputs import described
 from solver.instances import random_network
 from solver.network.interchange import save_network, to_networkx
 from tests.support.fleets import FLEET
 from tests.support.requests import as_request
 from tests.support.server import Server
+from tests.support.unruly import Lose, unruly_service
 
 ASKED = {"sample_size": 2, "horizon": 3}
 
@@ -58,11 +59,40 @@ def test_the_same_network_in_every_form_gets_the_same_plan(client: Client, tmp_p
     assert client.plan(graph, **ASKED).device_ids == [str(i) for i in range(12)]
 
 
-def test_a_run_takes_an_archive_too(client: Client, tmp_path: Path) -> None:
+def test_all_that_takes_an_archive_takes_it_as_it_is(client: Client, server: Server, tmp_path: Path) -> None:
     network = random_network(np.random.default_rng(5), 12, link_probability=0.4)
-    save_network(network, tmp_path / "network.npz")
-    run = client.start_run(tmp_path / "network.npz", **ASKED)
-    assert run.period.sampled.tolist() == client.plan(as_request(network)["network"], **ASKED).sampled.tolist()
+    path = tmp_path / "network.npz"
+    save_network(network, path)
+    whole = client.plan(as_request(network)["network"], **ASKED)
+    asked: dict[str, Any] = {**ASKED, "sample_size": np.int64(ASKED["sample_size"]), "labels": {"test": "archives"}}
+    run = client.start_run(path, **asked)
+    assert run.period.sampled.tolist() == whole.sampled.tolist()
+    with unruly_service(Lose(), behind=server.url) as service, Client(service.url) as other:
+        kept = other.plan(path, **asked, keep=True)  # its first answer is lost, and it is kept once
+    assert kept.id is not None
+    assert np.array_equal(client.kept_plan(kept.id).matrices(), whole.matrices())
+    told, usual = (client.diagnose(given, **ASKED) for given in (path, as_request(network)["network"]))
+    assert told["feasible"]
+    assert told.keys() == usual.keys()
+    assert [one["id"] for one in client.listed("plans", labels={"test": "archives"})] == [kept.id]
+    np.savez(tmp_path / "short.npz", data=np.ones(3))
+    with pytest.raises(InvalidRequestError, match="is missing"):
+        client.plan(tmp_path / "short.npz", **ASKED)
+    with pytest.raises(InputError, match="not an archive of plain arrays"):
+        client.plan(tmp_path / "missing.npz", **ASKED)
+
+
+def test_files_become_a_fleet(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "devices.csv").write_text("id,datapoints\ncam,300\nhub,900\n", encoding="utf-8")
+    (tmp_path / "links.csv").write_text("from,to,mbps\ncam,hub,5\n", encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("id,class,count\ncam,car,300\nhub,bus,900\n", encoding="utf-8")
+    files = tmp_path / "devices.csv", tmp_path / "links.csv"
+    told = client.import_fleet(*files, label_counts=tmp_path / "labels.csv", defaults={"step_seconds": 30})
+    assert told["fleet"]["step_seconds"] == 30
+    assert [device["label_counts"] for device in told["fleet"]["devices"]] == [{"car": 300}, {"bus": 900}]
+    assert client.plan(told["fleet"], sample_size=1, horizon=2).n_devices == 2
+    with pytest.raises(InputError, match="not a text file"):
+        client.import_fleet(tmp_path / "missing.csv")
 
 
 def fleet_graph() -> "nx.DiGraph[str]":
@@ -116,13 +146,8 @@ def test_a_name_is_the_id_of_a_stored_network() -> None:
     assert described("net_1", ASKED) == {"network_id": "net_1", **ASKED}
 
 
-def test_what_is_none_of_these_is_refused(tmp_path: Path) -> None:
+def test_what_is_none_of_these_is_refused() -> None:
     with pytest.raises(InputError, match="not SimpleNamespace"):
         described(SimpleNamespace(), {})
-    with pytest.raises(InputError, match="not an archive of plain arrays"):
-        described(tmp_path / "missing.npz", {})
-    np.savez(tmp_path / "short.npz", data=np.ones(3))
-    with pytest.raises(InputError, match="lacks the array 'processing_capacity'"):
-        described(tmp_path / "short.npz", {})
     with pytest.raises(InputError, match="device 1 lacks processing_capacity"):
         described((Frame([{"processing_capacity": 1.0, "data": 1}, {"data": 2}]), Frame([])), {})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedsift_client.errors import InputError, MissingPackageError, ProtocolError
 from fedsift_client.orders import Order, orders_of
 
-__all__ = ["Comparison", "Period", "Plan", "Step"]
+__all__ = ["Comparison", "Period", "Plan", "Step", "summary_of"]
 
 PlanT = TypeVar("PlanT", bound="Plan")
 
@@ -218,6 +218,16 @@ class Comparison:
     def group_frame(self) -> Any:
         """The groups likewise, as `objective.mean`."""
         return _pandas().json_normalize(self.groups)
+
+
+def summary_of(body: bytes) -> dict[str, Any]:
+    """What an archive of the service says beside its arrays."""
+    try:
+        with np.load(io.BytesIO(body), allow_pickle=False) as file:
+            found: dict[str, Any] = json.loads(file["summary"].tobytes())
+    except (KeyError, ValueError, OSError) as error:
+        raise ProtocolError("the answer is not an archive of fedsift's") from error
+    return found
 
 
 def _pandas() -> Any:

@@ -1,6 +1,7 @@
 """The two clients: one that blocks, one for asyncio."""
 
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
@@ -117,6 +118,17 @@ class Client:
     def samplers(self) -> dict[str, Any]:
         """The samplers that the service has."""
         return self.perform(operations.samplers(self.patience))
+
+    def datasets(self) -> dict[str, Any]:
+        """The data sets that validations can use, and which of them the workers have."""
+        return self.perform(operations.datasets(self.patience))
+
+    def import_fleet(self, *files: Path | str, **options: Any) -> dict[str, Any]:
+        """Make a fleet of a mesh, a graph, or tables of devices and links: `fleet`, and what was assumed.
+
+        Other fields are those of POST /v1/imports; `label_counts` is the path of a table.
+        """
+        return self.perform(operations.import_fleet(files, options, self.patience))
 
     def start_run(self, given: Given, *, sample_size: int, horizon: int, **parameters: Any) -> Run:
         """Start a run and plan its first period; as `plan`."""
@@ -249,6 +261,14 @@ class AsyncClient:
     async def samplers(self) -> dict[str, Any]:
         """The samplers that the service has."""
         return await self.perform(operations.samplers(self.patience))
+
+    async def datasets(self) -> dict[str, Any]:
+        """As `Client.datasets`."""
+        return await self.perform(operations.datasets(self.patience))
+
+    async def import_fleet(self, *files: Path | str, **options: Any) -> dict[str, Any]:
+        """As `Client.import_fleet`."""
+        return await self.perform(operations.import_fleet(files, options, self.patience))
 
     async def start_run(self, given: Given, *, sample_size: int, horizon: int, **parameters: Any) -> AsyncRun:
         """As `Client.start_run`."""

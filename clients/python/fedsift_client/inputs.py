@@ -1,11 +1,10 @@
 """What a plan is made for: a fleet, a network, a graph, two frames, an archive, or a network that the service stores.
 
-`described` turns each of them into the field of a request: `fleet` (docs/fleet.md), `network` (the paper's quantities)
-or `network_id`.
+`described` turns each of them but an archive into the field of a request: `fleet` (docs/fleet.md), `network` (the
+paper's quantities) or `network_id`. An archive is sent as it is, with the other fields of the request in it.
 """
 
 import io
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedsift_client.errors import InputError
+from fedsift_client.http.calls import encoded
 
 __all__ = ["Given", "archive", "described", "is_archive"]
 
@@ -53,8 +53,6 @@ def _described(given: Given, settings: dict[str, Any]) -> dict[str, Any]:
         return {}
     if isinstance(given, Mapping):
         return {"network" if "topology" in given else "fleet": given}
-    if is_archive(given):
-        return {"network": _of_arrays(_loaded(Path(given)))}
     if isinstance(given, str):
         return {"network_id": given}
     if isinstance(given, tuple) and len(given) == 2:
@@ -68,9 +66,9 @@ def _described(given: Given, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def archive(path: Given, parameters: Mapping[str, Any]) -> bytes:
-    """The archive at this path with the parameters in it, as POST /v1/plans/binary takes it."""
+    """The archive at this path with the parameters in it, as POST /v1/plans/binary and its likes take it."""
     arrays = _loaded(Path(path))
-    arrays["parameters"] = np.frombuffer(json.dumps(parameters).encode(), np.uint8)
+    arrays["parameters"] = np.frombuffer(encoded(parameters), np.uint8)
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
     return stream.getvalue()
@@ -82,19 +80,6 @@ def _loaded(path: Path) -> dict[str, NDArray[Any]]:
             return {name: file[name] for name in file.files if name != "format"}
     except (OSError, BadZipFile, ValueError, EOFError, AttributeError) as error:
         raise InputError(f"{path} is not an archive of plain arrays: {error}") from error
-
-
-def _of_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    missing = [name for name in (*_COLUMNS, "source", "target", *_LINK_COLUMNS) if name not in arrays]
-    if missing:
-        raise InputError(f"the archive lacks the array {missing[0]!r}")
-    devices: dict[str, Any] = {name: arrays[name] for name in _COLUMNS}
-    if "label_counts" in arrays:
-        devices["label_counts"] = arrays["label_counts"]
-    if "label_epsilon" in arrays:
-        devices["label_noise"] = {"epsilon": float(arrays["label_epsilon"])}
-    links = {name: arrays[name] for name in ("source", "target", *_LINK_COLUMNS)}
-    return {"devices": devices, "topology": {"kind": "links", **links}}
 
 
 def _of_graph(graph: Any, settings: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """What the service can do, as operations that both clients carry out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from fedsift_client.answers import Comparison, Period, Plan
+from fedsift_client.answers import Comparison, Period, Plan, summary_of
 from fedsift_client.errors import ConflictError, InputError
-from fedsift_client.http.calls import delete, get, post, post_archive
+from fedsift_client.http.calls import Call, delete, get, post, post_archive
 from fedsift_client.http.exchange import Operation, Patience, exchange
 from fedsift_client.inputs import Given, archive, described, is_archive
 from fedsift_client.orders import Order, orders_of
@@ -17,9 +18,11 @@ __all__ = [
     "change_network",
     "compare",
     "create_webhook",
+    "datasets",
     "deliveries",
     "diagnose",
     "forget",
+    "import_fleet",
     "listed",
     "order",
     "orders",
@@ -43,14 +46,8 @@ _PAGE = 1000  # the most that the service puts on a page of a list
 def plan(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Plan]:
     """A plan; one that is to be kept is kept once."""
     asked = _checked(parameters)
-    if is_archive(given) and not asked.get("keep"):
-        asked.pop("keep", None)
-        reply = yield from exchange(post_archive("/v1/plans/binary", archive(given, asked)), patience)
-        return Plan.of_archive(reply.body)
-    key = asked.pop("idempotency_key", None)
-    body = described(given, asked)
-    reply = yield from exchange(post("/v1/plans", body, creates=bool(asked.get("keep")), key=key), patience)
-    return Plan.of(reply.json())
+    reply = yield from exchange(_posted("/v1/plans", given, asked, creates=bool(asked.get("keep"))), patience)
+    return Plan.of_archive(reply.body) if is_archive(given) else Plan.of(reply.json())
 
 
 def compare(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Comparison]:
@@ -63,9 +60,9 @@ def compare(given: Given, parameters: Mapping[str, Any], patience: Patience) -> 
 
 def diagnose(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
     """What the network is like, before anything is solved."""
-    body = described(given, {**_checked(parameters), "dry_run": True})
-    reply = yield from exchange(post("/v1/plans", body), patience)
-    return reply.json()
+    call = _posted("/v1/plans", given, {**_checked(parameters), "dry_run": True}, creates=False)
+    reply = yield from exchange(call, patience)
+    return summary_of(reply.body) if is_archive(given) else reply.json()
 
 
 def show_plan(plan_id: str, patience: Patience) -> Operation[Plan]:
@@ -80,11 +77,33 @@ def samplers(patience: Patience) -> Operation[dict[str, Any]]:
     return reply.json()
 
 
+def datasets(patience: Patience) -> Operation[dict[str, Any]]:
+    """The data sets that validations can use."""
+    reply = yield from exchange(get("/v1/datasets"), patience)
+    return reply.json()
+
+
+def import_fleet(
+    files: Sequence[Path | str], options: Mapping[str, Any], patience: Patience
+) -> Operation[dict[str, Any]]:
+    """A fleet from files, and what was assumed."""
+    body = {"files": [_text(one) for one in files], **options}
+    if "label_counts" in body:
+        body["label_counts"] = _text(body["label_counts"])
+    reply = yield from exchange(post("/v1/imports", body), patience)
+    return reply.json()
+
+
+def _text(file: Path | str) -> dict[str, str]:
+    try:
+        return {"name": Path(file).name, "text": Path(file).read_text(encoding="utf-8")}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is not a text file: {error}") from error
+
+
 def start_run(given: Given, parameters: Mapping[str, Any], patience: Patience) -> Operation[Period]:
     """The first period of a new run."""
-    asked = _checked(parameters)
-    key = asked.pop("idempotency_key", None)
-    reply = yield from exchange(post("/v1/runs", described(given, asked), creates=True, key=key), patience)
+    reply = yield from exchange(_posted("/v1/runs", given, _checked(parameters), creates=True), patience)
     return Period.of(reply.json())
 
 
@@ -151,13 +170,7 @@ def cancel_validation(validation_id: str, patience: Patience) -> Operation[dict[
 
 def store_network(given: Given, about: Mapping[str, Any], patience: Patience) -> Operation[dict[str, Any]]:
     """Store a network or fleet as version 1."""
-    asked = dict(about)
-    key = asked.pop("idempotency_key", None)
-    if is_archive(given):
-        call = post_archive("/v1/networks/binary", archive(given, asked), creates=True, key=key)
-    else:
-        call = post("/v1/networks", described(given, asked), creates=True, key=key)
-    reply = yield from exchange(call, patience)
+    reply = yield from exchange(_posted("/v1/networks", given, about, creates=True), patience)
     return reply.json()
 
 
@@ -229,6 +242,15 @@ def listed(
 def forget(path: str, patience: Patience) -> Operation[None]:
     """Delete a plan, run, validation, network or webhook."""
     yield from exchange(delete(path), patience)
+
+
+def _posted(path: str, given: Given, parameters: Mapping[str, Any], *, creates: bool) -> Call:
+    """What is given, with the other fields of the request; an archive goes to a route of its own."""
+    asked = dict(parameters)
+    key = asked.pop("idempotency_key", None)
+    if is_archive(given):
+        return post_archive(f"{path}/binary", archive(given, asked), creates=creates, key=key)
+    return post(path, described(given, asked), creates=creates, key=key)
 
 
 def _checked(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Runs as objects: plan a period, train, report, plan the next."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fedsift_client import operations
 from fedsift_client.answers import Period
+from fedsift_client.http.events import Event, events
 from fedsift_client.orders import Order
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class Run(_RunView):
         """What devices are to send in this period; `device` selects one by number or id."""
         return self._client.perform(operations.orders(self.id, self.aggregation, device, self._client.patience))
 
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """A `plan` for each period that was and is planned, until the run has ended: for programs that look on."""
+        return self._client.follow(events(f"/v1/runs/{self.id}/events", self._client.patience, after))
+
     def earlier(self, aggregation: int) -> Period:
         """An earlier period once more."""
         return self._client.perform(operations.period(self.id, aggregation, self._client.patience))
@@ -115,6 +120,10 @@ class AsyncRun(_RunView):
     async def orders(self, device: int | str | None = None) -> tuple[Order, ...]:
         """As `Run.orders`."""
         return await self._client.perform(operations.orders(self.id, self.aggregation, device, self._client.patience))
+
+    def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """As `Run.events`."""
+        return self._client.follow(events(f"/v1/runs/{self.id}/events", self._client.patience, after))
 
     async def earlier(self, aggregation: int) -> Period:
         """As `Run.earlier`."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedsift_client.errors import InputError, ProtocolError
 
-__all__ = ["NPZ", "Call", "Reply", "delete", "get", "post", "post_archive"]
+__all__ = ["NPZ", "Call", "Reply", "delete", "encoded", "get", "post", "post_archive"]
 
 NPZ = "application/vnd.fedsift.npz"
 
@@ -64,7 +64,7 @@ def post(
     path: str, body: Mapping[str, Any], *, creates: bool = False, key: str | None = None, method: str = "POST"
 ) -> Call:
     """Send a JSON body. What `creates` something gets an idempotency key: repeated, it creates nothing twice."""
-    return Call(method, path, _encoded(body), {"Content-Type": "application/json", **_key(creates=creates, key=key)})
+    return Call(method, path, encoded(body), {"Content-Type": "application/json", **_key(creates=creates, key=key)})
 
 
 def post_archive(path: str, body: bytes, *, creates: bool = False, key: str | None = None) -> Call:
@@ -78,7 +78,8 @@ def _key(*, creates: bool, key: str | None) -> dict[str, str]:
     return {"Idempotency-Key": uuid.uuid4().hex if key is None else key}
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """An object as JSON."""
     try:
         return json.dumps(body, default=_plain, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError) as error:

@@ -28,7 +28,7 @@ ENDED = frozenset({"succeeded", "failed", "cancelled"})
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a validation: `state` or `round`, with its number and its content."""
+    """Something that happened, with its number and its content: `state` or `round` of a validation, `plan` of a run."""
 
     number: int
     kind: str
@@ -41,7 +41,7 @@ class Event:
 
 
 def events(path: str, patience: Patience, after: int = 0) -> Generator[Effect | Event, Any, None]:
-    """All events after that number, each once, until the validation has ended.
+    """All events after that number, each once, until the validation or run has ended.
 
     Raises:
         ProblemError: the service refused.
