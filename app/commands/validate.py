@@ -106,10 +106,10 @@ def _show(result: dict[str, Any]) -> None:
         console.print(f"{where}: {failure['detail']}", highlight=False)
     headings = ("scheme", "runs", "accuracy", f"K→{result['target']:g}", "moved", "kept", "cost", "kept, as predicted?")
     typer.echo(f"{result['id']}: {result['state']}")
-    typer.echo(text_table(headings, [_row(scheme, result.get("tolerance")) for scheme in result["schemes"]]))
+    typer.echo(text_table(headings, [_row(scheme) for scheme in result["schemes"]]))
 
 
-def _row(scheme: dict[str, Any], tolerance: float | None) -> tuple[str, ...]:
+def _row(scheme: dict[str, Any]) -> tuple[str, ...]:
     reached = scheme.get("aggregations_to_target")
     return (
         scheme["scheme"],
@@ -117,22 +117,14 @@ def _row(scheme: dict[str, Any], tolerance: float | None) -> tuple[str, ...]:
         _last(scheme["accuracy"]),
         f"({scheme['reached']:.0%})" if reached is None else f"{reached:.1f}",
         *(f"{scheme[name]:.0f}" for name in ("moved", "useful", "cost")),
-        verdict_text(scheme["verdict"], tolerance),
+        verdict_text(scheme["verdict"]),
     )
 
 
-def verdict_text(verdict: dict[str, Any], tolerance: float | None) -> str:
-    """Return the verdict in words, with the relative error.
-
-    The service allows the tolerance plus two standard errors. An error beyond the tolerance itself that it still allows
-    is no confirmation: the runs are too few to tell.
-    """
-    outcome, error = verdict["outcome"].replace("_", " "), verdict.get("relative_error")
-    if error is None:
-        return str(outcome)
-    if verdict["outcome"] == "as_predicted" and tolerance is not None and abs(error) > tolerance:
-        outcome = "too few runs to tell"
-    return f"{outcome} ({error:+.1%})"
+def verdict_text(verdict: dict[str, Any]) -> str:
+    """Return the verdict in words, with the relative error."""
+    outcome, error = str(verdict["outcome"]).replace("_", " "), verdict.get("relative_error")
+    return outcome if error is None else f"{outcome} ({error:+.1%})"
 
 
 def _last(curve: dict[str, Any]) -> str:

@@ -40,7 +40,7 @@ _CHOICES = {
     ("string", "number"): "WordOrNumber",
     ("ok", "no_workers", "unavailable"): "ValidationService",
     ("queued", "running", "cancelling", "succeeded", "failed", "cancelled"): "ValidationState",
-    ("as_predicted", "less", "more", "nothing_predicted", "pending"): "Outcome",
+    ("as_predicted", "less", "more", "too_few_runs", "nothing_predicted", "pending"): "Outcome",
     ("erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz"): "TopologyGenerator",
     ("loose", "tight", "scarce"): "BudgetName",
     ("json", "graphml", "csv", "olsr", "batman"): "ImportFormat",

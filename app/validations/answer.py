@@ -8,8 +8,9 @@ from pydantic import Field
 from app.wire.base import AnswerModel, Optional
 from app.wire.naming import Named
 
-__all__ = ["Curve", "FailureOut", "SchemeOut", "ValidationList", "ValidationOut", "ValidationState", "VerdictOut"]
+__all__ = ["Curve", "FailureOut", "Outcome", "SchemeOut", "ValidationList", "ValidationOut", "ValidationState", "VerdictOut"]
 
+Outcome = Literal["as_predicted", "less", "more", "too_few_runs", "nothing_predicted", "pending"]
 ValidationState = Literal["queued", "running", "cancelling", "succeeded", "failed", "cancelled"]
 
 
@@ -24,7 +25,10 @@ class Curve(AnswerModel):
 class VerdictOut(AnswerModel):
     """What receivers kept, held against what the plans predicted they would."""
 
-    outcome: Literal["as_predicted", "less", "more", "nothing_predicted", "pending"]
+    outcome: Outcome = Field(
+        description="`as_predicted`: within the tolerance. `too_few_runs`: beyond the tolerance, but not beyond "
+        "`allowed`; more runs would tell. `less`, `more`: beyond `allowed`."
+    )
     predicted_useful: float = Field(description="Useful datapoints that the plans predicted, mean over runs.")
     useful: float = Field(description="Useful datapoints that arrived, mean over runs.")
     relative_error: Optional[float] = Field(None, description="(arrived − predicted) / predicted.")

@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
-from app.validations.answer import Curve, SchemeOut, VerdictOut
+from app.validations.answer import Curve, Outcome, SchemeOut, VerdictOut
 from app.validations.records import PartRecord, RoundRecord
 from app.wire.base import given
 from fedl_sim.contract import AggregationRecord, Facts, decode
@@ -78,11 +77,14 @@ def _mean(records: Sequence[AggregationRecord], measure: str) -> float:
 
 
 def _verdict(last: Sequence[AggregationRecord], tolerance: float) -> VerdictOut:
-    """Compare received useful data with the prediction, up to the tolerance plus two standard errors."""
+    """Compare received useful data with the prediction.
+
+    An error beyond the tolerance is a finding only if it is beyond two standard errors more: else runs are too few.
+    """
     predicted, arrived = _mean(last, "predicted_useful"), _mean(last, "useful")
     error: float | None = None
     allowed = tolerance
-    outcome: Literal["as_predicted", "less", "more", "nothing_predicted", "pending"]
+    outcome: Outcome
     if not last:
         outcome = "pending"
     elif predicted <= 0:
@@ -92,7 +94,12 @@ def _verdict(last: Sequence[AggregationRecord], tolerance: float) -> VerdictOut:
         if len(last) > 1:
             allowed += 2 * float(np.std(differences, ddof=1)) / math.sqrt(len(last)) / predicted
         error = (arrived - predicted) / predicted
-        outcome = "as_predicted" if abs(error) <= allowed else "less" if error < 0 else "more"
+        if abs(error) <= tolerance:
+            outcome = "as_predicted"
+        elif abs(error) <= allowed:
+            outcome = "too_few_runs"
+        else:
+            outcome = "less" if error < 0 else "more"
     return VerdictOut(
         outcome=outcome, predicted_useful=predicted, useful=arrived, allowed=allowed, **given(relative_error=error)
     )

@@ -1,5 +1,5 @@
 // A validation's request, and its results as tables.
-import { figure } from "./format.js";
+import { figure, percent } from "./format.js";
 import { lookOf } from "./looks.js";
 import { toWire } from "./network.js";
 
@@ -114,10 +114,15 @@ export const overSeries = (others, measure) =>
       .map(({ name, x, y, look, note, growing }) => ({ name: `${name} · ${label}`, x, y, note, growing, look: { ...look, dash: OVER[i % OVER.length] } })),
   );
 
+/** The service's verdict on what arrived, in the words of `fedsift validate`. */
+export function verdictText({ outcome, relative_error: error }) {
+  const words = outcome.replaceAll("_", " ");
+  return error === undefined ? words : `${words} (${error < 0 ? "−" : "+"}${percent(Math.abs(error))})`;
+}
+
 /** One row per scheme with what it took and came to. */
 export function schemeTable(job) {
-  const head = ["scheme", "runs", "final accuracy", "aggregations to target", "datapoints to target", "datapoints moved", "useful of them", "cost", "against the plan"];
-  const words = { as_predicted: "as predicted", less: "less arrived", more: "more arrived", nothing_predicted: "nothing predicted", pending: "pending" };
+  const head = ["scheme", "runs", "final accuracy", "aggregations to target", "datapoints to target", "datapoints moved", "useful of them", "cost", "useful, as predicted?"];
   return [
     head,
     ...job.schemes.map((one) => [
@@ -127,7 +132,7 @@ export function schemeTable(job) {
       one.aggregations_to_target ?? standing(job, one, "aggregations_to_target"),
       one.datapoints_to_target ?? standing(job, one, "datapoints_to_target"),
       ...["moved", "useful", "cost"].map((name) => (one.runs ? one[name] : null)),
-      words[one.verdict.outcome],
+      verdictText(one.verdict),
     ]),
   ];
 }
