@@ -15,7 +15,7 @@ from app.commands.output.curves import check_picture
 from app.commands.output.size_figure import save_size_figure
 from app.commands.output.text_table import text_table
 from app.commands.refusals import print_problem
-from app.comparisons.answer import ComparisonGroup, ComparisonOut, ComparisonRow, MeanInterval
+from app.comparisons.answer import ComparisonOut, ComparisonRow, MeanInterval
 from app.comparisons.request import ComparisonRequest
 from app.comparisons.rows import Comparison, make_rows
 from app.http.problems import ServiceError
@@ -31,6 +31,8 @@ T = TypeVar("T", int, float)
 
 # What the service does not allow may be asked for here: nobody else waits.
 _LONGEST, _MOST_ROWS = 1e6, 100_000
+# Samplers that do not draw differ by this from seed to seed, relative to the objective.
+_ROUNDING = 1e-6
 # What a request for a plan has and one for a comparison has not.
 _OF_PLANS = ("sample_size", "sampler", "seed", "output", "orders", "solver", "name", "labels", "keep", "dry_run")
 
@@ -170,42 +172,59 @@ def _flat(row: ComparisonRow) -> dict[str, Any]:
 
 def _show(compared: ComparisonOut) -> None:
     joules = any(group.joules for group in compared.groups)
-    headings = [
-        "sampler",
-        "S",
-        "budgets",
-        "objective",
-        "±",
-        "above best",
-        "sent",
-        *["joules"] * joules,
-        "cover",
-        "rank",
-    ]
-    typer.echo(text_table(headings, [_cells(group, joules=joules) for group in compared.groups]))
-    typer.echo("above best: no choice of S devices is better by more than this.")
+    scales = len({group.budget_scale for group in compared.groups}) > 1
+    names = ["sampler", "S", "budgets", "objective", "±", "to base %", "gap ≤", "sent", "joules", "cover", "rank"]
+    hidden = {name for name, told in (("budgets", scales), ("joules", joules)) if not told}
+    lines = [_cells(compared, number) for number in range(len(compared.groups))]
+    kept = [place for place, name in enumerate(names) if name not in hidden]
+    typer.echo(text_table([names[place] for place in kept], [[line[place] for place in kept] for line in lines]))
+    typer.echo("±: half of the 95 % interval over seeds, for samplers that draw.")
+    typer.echo("to base: the objective against the line that says base, compared seed by seed.")
+    typer.echo("gap: no choice of S devices is better by more than this.")
     typer.echo(f"*: no other line beats it in objective, datapoints sent{' and joules' * joules}.")
     typer.echo("Lines of one S and budget with the same rank are tied.")
     for reason, count in _reasons(compared).items():
         typer.echo(f"{count} of {len(compared.rows)} rows have no plan: {reason}")
 
 
-def _cells(group: ComparisonGroup, *, joules: bool) -> list[str]:
+def _cells(compared: ComparisonOut, number: int) -> list[str]:
+    group = compared.groups[number]
     name = [group.sampler, str(group.sample_size), f"{group.budget_scale:g}"]
     if group.objective is None:
-        return [*name, *["-"] * (6 + joules)]
+        return [*name, *["-"] * 8]
     mean, bound = group.objective.mean, group.set_bound or 0.0
-    half = "" if group.objective.high is None else f"{group.objective.high - mean:.1g}"
+    half = _half(group.objective, mean)
     return [
         *name,
         f"{mean:.6g}",
-        half,
+        "" if half is None else f"{half:.1g}",
+        _to_base(compared, number),
         f"{max(mean - bound, 0.0) / mean if mean > 0 else 0.0:.2%}",
         _shown(group.datapoints_sent),
-        *[_shown(group.joules)] * joules,
+        _shown(group.joules),
         "" if group.coverage is None else f"{group.coverage.mean:.0%}",
         f"{group.rank}{'*' if group.pareto else ' '}",
     ]
+
+
+def _to_base(compared: ComparisonOut, number: int) -> str:
+    """The mean difference to the baseline and half of its interval, in percent of the baseline's mean objective."""
+    found = compared.groups[number].difference
+    base = None if found is None else compared.groups[found.baseline].objective
+    if found is None or base is None or base.mean <= 0:
+        return "-"
+    if found.baseline == number:
+        return "base"
+    if found.tied:
+        return "tied"
+    half = _half(found.objective, base.mean)
+    return f"{100 * found.objective.mean / base.mean:+.2f}" + ("" if half is None else f"±{100 * half / base.mean:.2f}")
+
+
+def _half(found: MeanInterval, size: float) -> float | None:
+    """Half of the interval; None without an interval, or if it is rounding for numbers of this size."""
+    half = 0.0 if found.high is None else found.high - found.mean
+    return half if half > _ROUNDING * abs(size) else None
 
 
 def _shown(found: MeanInterval | None) -> str:

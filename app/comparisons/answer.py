@@ -1,9 +1,11 @@
 """Comparisons as they are answered."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from pydantic import Field
 
+from app.comparisons.differences import PairedDifference, paired_difference, tied
 from app.comparisons.groups import Group, Judged, Mean, group_rows, judge
 from app.comparisons.rows import Comparison, Figures, Row, RowState
 from app.plans.answer import EnergyOut
@@ -11,12 +13,13 @@ from app.wire.base import AnswerModel, Optional, given
 from app.wire.fleet import Translation
 from app.wire.ids import DeviceIds
 
-__all__ = ["ComparisonGroup", "ComparisonOut", "ComparisonRow", "Difference", "MeanInterval"]
+__all__ = ["ComparisonGroup", "ComparisonOut", "ComparisonRow", "Difference", "GroupDifference", "MeanInterval"]
 
 
 class Difference(AnswerModel):
-    """This row minus the baseline row."""
+    """This row minus its baseline row."""
 
+    baseline: int = Field(description="The number of its baseline row, from 0.")
     objective: float
     tied: bool = Field(description="Whether the two objectives are tied: they differ by no more than is certified.")
     datapoints_sent: float
@@ -77,6 +80,19 @@ class MeanInterval(AnswerModel):
     high: Optional[float] = None
 
 
+class GroupDifference(AnswerModel):
+    """This group minus its baseline group, row by row with the same seed; means and intervals are over these pairs."""
+
+    baseline: int = Field(description="The number of the baseline group, from 0.")
+    pairs: int = Field(description="How many pairs have a plan on both sides.")
+    tied: bool = Field(description="Whether the mean objectives differ by no more than is certified.")
+    objective: MeanInterval
+    datapoints_sent: MeanInterval
+    datapoints_useful: MeanInterval
+    joules: Optional[MeanInterval] = Field(None, description="Of sending and processing, if the fleet tells joules.")
+    coverage: MeanInterval
+
+
 class ComparisonGroup(AnswerModel):
     """The rows of one sampler, sample size and budget scale; means are over those with a plan."""
 
@@ -93,6 +109,7 @@ class ComparisonGroup(AnswerModel):
     coverage: Optional[MeanInterval] = None
     rank: Optional[int] = Field(None, description="As of a row, by the mean objective.")
     pareto: bool = Field(description="As of a row, by the means.")
+    difference: Optional[GroupDifference] = Field(None, description="Absent if no pair of rows has two plans.")
 
 
 class ComparisonOut(AnswerModel):
@@ -101,7 +118,7 @@ class ComparisonOut(AnswerModel):
     n_devices: int
     horizon: int
     complete: bool = Field(description="Whether every row was reached within the time limit.")
-    baseline: int = Field(description="The number of the baseline row, from 0.")
+    baseline: int = Field(description="The number of the first row's baseline, from 0; `difference` has each row's.")
     rows: list[ComparisonRow]
     groups: list[ComparisonGroup]
     fleet: Optional[Translation] = Field(None, description="How the fleet was translated, if it was one.")
@@ -113,10 +130,9 @@ class ComparisonOut(AnswerModel):
         """The answer, with ranks and differences."""
         common = comparison.common
         judged = judge(rows)
-        baseline = rows[comparison.baseline].figures
         told = [
-            _row(row, found, common.ids, _difference(row.figures, baseline))
-            for row, found in zip(rows, judged, strict=True)
+            _row(row, found, common.ids, _difference(rows, number, baseline))
+            for number, (row, found, baseline) in enumerate(zip(rows, judged, comparison.baselines, strict=True))
         ]
         stored = (
             {} if common.stored is None else dict(zip(("network_id", "network_version"), common.stored, strict=True))
@@ -125,9 +141,9 @@ class ComparisonOut(AnswerModel):
             n_devices=len(common.schedule.network),
             horizon=common.horizon,
             complete=all(row.state != "not_reached" for row in rows),
-            baseline=comparison.baseline,
+            baseline=comparison.baselines[0],
             rows=told,
-            groups=[_group(one) for one in group_rows(rows)],
+            groups=_groups(rows, comparison.baselines),
             **given(fleet=common.fleet),
             **stored,
         )
@@ -170,15 +186,17 @@ def _figures(found: Figures, ids: DeviceIds | None) -> dict[str, Any]:
     }
 
 
-def _difference(figures: Figures | None, baseline: Figures | None) -> Difference | None:
+def _difference(rows: list[Row], number: int, place: int) -> Difference | None:
+    figures, baseline = rows[number].figures, rows[place].figures
     if figures is None or baseline is None:
         return None
     joules = None
     if figures.energy is not None and baseline.energy is not None:
         joules = sum(figures.energy) - sum(baseline.energy)
     return Difference(
+        baseline=place,
         objective=figures.objective - baseline.objective,
-        tied=abs(figures.objective - baseline.objective) <= max(figures.width, baseline.width),
+        tied=tied([figures], [baseline]),
         datapoints_sent=figures.sent - baseline.sent,
         datapoints_useful=figures.useful - baseline.useful,
         transmit_cost=figures.transmit_cost - baseline.transmit_cost,
@@ -188,7 +206,32 @@ def _difference(figures: Figures | None, baseline: Figures | None) -> Difference
     )
 
 
-def _group(group: Group) -> ComparisonGroup:
+def _groups(rows: list[Row], baselines: Sequence[int]) -> list[ComparisonGroup]:
+    groups = group_rows(rows)
+    group_of = {number: place for place, group in enumerate(groups) for number in group.rows}
+    return [
+        _group(group, _group_difference(found, group_of[baselines[group.rows[0]]]))
+        for group in groups
+        for found in [paired_difference(rows, group.rows, baselines)]
+    ]
+
+
+def _group_difference(found: PairedDifference | None, baseline: int) -> GroupDifference | None:
+    if found is None:
+        return None
+    return GroupDifference(
+        baseline=baseline,
+        pairs=found.pairs,
+        tied=found.tied,
+        objective=_mean(found.objective),
+        datapoints_sent=_mean(found.sent),
+        datapoints_useful=_mean(found.useful),
+        coverage=_mean(found.coverage),
+        **given(joules=found.energy and _mean(found.energy)),
+    )
+
+
+def _group(group: Group, difference: GroupDifference | None) -> ComparisonGroup:
     means = {
         "objective": group.objective,
         "datapoints_sent": group.sent,
@@ -203,7 +246,7 @@ def _group(group: Group) -> ComparisonGroup:
         rows=list(group.rows),
         planned=group.planned,
         pareto=group.judged.pareto,
-        **given(set_bound=group.set_bound, rank=group.judged.rank),
+        **given(set_bound=group.set_bound, rank=group.judged.rank, difference=difference),
         **{name: _mean(mean) for name, mean in means.items() if mean is not None},
     )
 

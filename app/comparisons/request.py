@@ -34,6 +34,8 @@ _LISTS = {
     "budget_scale": "budget_scales",
     "seed": "seeds",
 }
+# What people compare, the usual first; seeds are for repetition.
+_COMPARED = ("sampler", "sample_size", "budget_scale")
 _Sampler = Annotated[str, Field(max_length=64)]
 _Size = Annotated[int, Field(ge=1, lt=2**31)]
 _Scale = Annotated[float, Field(ge=1e-6, le=1e6)]
@@ -41,7 +43,7 @@ _Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class BaselineIn(RequestModel):
-    """The row that others are measured against; what is left out is the first of its list."""
+    """The row that a row is measured against: what is left out, it has in common with that row."""
 
     sampler: Optional[_Sampler] = None
     sample_size: Optional[_Size] = None
@@ -69,7 +71,9 @@ class ComparisonRequest(GivenNetwork, HorizonParameters):
     seeds: Annotated[
         list[_Seed], Field(min_length=1, max_length=1000, description="For samplers that draw, and for ties.")
     ] = Field([0])
-    baseline: Optional[BaselineIn] = Field(None, description="The first row, if left out.")
+    baseline: Optional[BaselineIn] = Field(
+        None, description="If left out, the first of `samplers`; of the next list, if there is only one sampler."
+    )
 
     def to_domain(self, settings: Settings, find: FindNetwork | None = None) -> Comparison:
         """The comparison; `find` finds a stored network, by its id and perhaps its version."""
@@ -90,7 +94,7 @@ class ComparisonRequest(GivenNetwork, HorizonParameters):
             _check_sampler(common, sampler, place)
         combinations = product(self.budget_scales, self.sample_sizes, self.samplers, self.seeds)
         cells = tuple(Cell(sampler, size, scale, seed) for scale, size, sampler, seed in combinations)
-        return Comparison(common, cells, cells.index(self._baseline()))
+        return Comparison(common, cells, self._baselines(cells))
 
     def _check_lists(self, most: int) -> None:
         lists: dict[str, Sequence[Any]] = {name: getattr(self, name) for name in _LISTS.values()}
@@ -106,14 +110,21 @@ class ComparisonRequest(GivenNetwork, HorizonParameters):
             rule = f"{sizes} are {count} rows; at most {most} are compared (FEDSIFT_COMPARISON_ROWS)"
             raise InvalidRequestError.at(f"/{longest}", rule)
 
-    def _baseline(self) -> Cell:
-        asked, wanted = {}, self.baseline or BaselineIn()
-        for name, listed in _LISTS.items():
-            values, value = getattr(self, listed), getattr(wanted, name)
-            if value is not None and value not in values:
-                raise InvalidRequestError.at(f"/baseline/{name}", f"must be one of `{listed}`")
-            asked[name] = values[0] if value is None else value
-        return Cell(**asked)
+    def _baselines(self, cells: tuple[Cell, ...]) -> tuple[int, ...]:
+        """The number of each row's baseline: the row with what `baseline` names, and else alike."""
+        named = self._named_baseline()
+        places = {cell: number for number, cell in enumerate(cells)}
+        return tuple(places[replace(cell, **named)] for cell in cells)
+
+    def _named_baseline(self) -> dict[str, Any]:
+        if self.baseline is None:
+            name = next((name for name in _COMPARED if len(getattr(self, _LISTS[name])) > 1), "sampler")
+            return {name: getattr(self, _LISTS[name])[0]}
+        named = {name: value for name in _LISTS if (value := getattr(self.baseline, name)) is not None}
+        for name, value in named.items():
+            if value not in getattr(self, _LISTS[name]):
+                raise InvalidRequestError.at(f"/baseline/{name}", f"must be one of `{_LISTS[name]}`")
+        return named
 
 
 def _check_sampler(common: PlanQuery, sampler: str, place: int) -> None:

@@ -44,14 +44,14 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What all rows have in common, the combinations in order, and the one that others are measured against.
+    """What all rows have in common, the combinations in order, and for each of them the number of its baseline.
 
     Combinations of one budget scale must follow one another.
     """
 
     common: PlanQuery
     cells: tuple[Cell, ...]
-    baseline: int = 0
+    baselines: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)

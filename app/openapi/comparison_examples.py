@@ -35,6 +35,7 @@ _COMPARED: dict[str, Any] = {
             "rank": 1,
             "pareto": False,
             "difference": {
+                "baseline": 1,
                 "objective": 0.27608579354918916,
                 "tied": False,
                 "datapoints_sent": 200.0,
@@ -68,6 +69,7 @@ _COMPARED: dict[str, Any] = {
             "rank": 1,
             "pareto": True,
             "difference": {
+                "baseline": 1,
                 "objective": 0.0,
                 "tied": True,
                 "datapoints_sent": 0.0,
@@ -93,6 +95,15 @@ _COMPARED: dict[str, Any] = {
             "coverage": {"mean": 0.4988826815642458},
             "rank": 1,
             "pareto": False,
+            "difference": {
+                "baseline": 1,
+                "pairs": 1,
+                "tied": False,
+                "objective": {"mean": 0.27608579354918916},
+                "datapoints_sent": {"mean": 200.0},
+                "datapoints_useful": {"mean": 180.0},
+                "coverage": {"mean": -0.3067039106145251},
+            },
         },
         {
             "sampler": "heuristic",
@@ -107,6 +118,15 @@ _COMPARED: dict[str, Any] = {
             "coverage": {"mean": 0.8055865921787709},
             "rank": 1,
             "pareto": True,
+            "difference": {
+                "baseline": 1,
+                "pairs": 1,
+                "tied": True,
+                "objective": {"mean": 0.0},
+                "datapoints_sent": {"mean": 0.0},
+                "datapoints_useful": {"mean": 0.0},
+                "coverage": {"mean": 0.0},
+            },
         },
     ],
 }

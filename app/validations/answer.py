@@ -8,7 +8,16 @@ from pydantic import Field
 from app.wire.base import AnswerModel, Optional
 from app.wire.naming import Named
 
-__all__ = ["Curve", "FailureOut", "Outcome", "SchemeOut", "ValidationList", "ValidationOut", "ValidationState", "VerdictOut"]
+__all__ = [
+    "Curve",
+    "FailureOut",
+    "Outcome",
+    "SchemeOut",
+    "ValidationList",
+    "ValidationOut",
+    "ValidationState",
+    "VerdictOut",
+]
 
 Outcome = Literal["as_predicted", "less", "more", "too_few_runs", "nothing_predicted", "pending"]
 ValidationState = Literal["queued", "running", "cancelling", "succeeded", "failed", "cancelled"]

@@ -153,3 +153,16 @@ def test_running_not_begun_and_ended_are_told_apart(visit: Visit, shown: Locator
     bars = visit.page.locator("figure").filter(has_text="Aggregations to an accuracy")
     expect(bars).to_contain_text("not begun")
     expect(bars).to_contain_text("1 of 2 runs")
+
+
+@pytest.mark.parametrize("shade", ["light", "dark"])
+def test_the_line_of_a_device_has_the_colour_of_its_rim(browser: Browser, studio_server: Server, shade: str) -> None:
+    with Visit.to(browser, studio_server.url, color_scheme=shade) as visit:
+        visit.open("view=plan&n=30&size=4&planned=1")
+        figure = visit.page.get_by_role("img", name="Data held by the sampled devices over time")
+        strokes = figure.locator("polyline").evaluate_all("(all) => all.map((line) => line.getAttribute('stroke'))")
+        script = """(shade) => Promise.all(['draw/roles', 'draw/palette', 'ui/store', 'actions'].map((m) =>
+            import(`/studio/${m}.js`))).then(([{ covering }, { HUES }, { state }, { shownStory }]) => {
+            const { hue } = covering(state.network, shownStory(), new Set(state.plan.sampled));
+            return state.plan.sampled.map((device) => HUES[shade][hue[device]]); })"""
+        assert strokes == visit.page.evaluate(script, shade)

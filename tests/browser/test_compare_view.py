@@ -5,8 +5,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
+import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.support.server import Server
 from tests.support.visit import Visit
 
 TABLE = "#result-compare .wide-table"
@@ -56,6 +59,7 @@ def test_samplers_are_compared_sorted_and_taken_along(visit: Visit, shots: Path)
     assert against["random"] == "baseline"
     share = (objectives["greedy"] - objectives["random"]) / objectives["random"]
     assert abs(float(against["greedy"].split()[0].replace("−", "-")) - 100 * share) < 0.06
+    assert ("±" in against["greedy"], "±" in against["heuristic"]) == (True, True)
     visit.page.go_back()
     expect(visit.page.get_by_label("Baseline")).to_have_value("greedy")
     visit.page.screenshot(path=shots / "compare.png")
@@ -69,6 +73,34 @@ def test_samplers_are_compared_sorted_and_taken_along(visit: Visit, shots: Path)
     assert abs(visit.state("state.plan.objective") - objectives["heuristic"]) < 1e-9
     visit.page.go_back()
     expect(visit.page.get_by_role("button", name="Show the plan of random")).to_be_visible()
+
+
+PAIRED = """(answer) => import('/studio/core/comparison.js').then(({ baselineOf, difference, groupsOf }) => {
+    const groups = groupsOf(answer);
+    return groups.map((one) => difference(one, baselineOf(groups, 'random', one), answer.rows)); })"""
+
+
+def test_differences_are_paired_by_seed_as_the_service_pairs_them(visit: Visit, studio_server: Server) -> None:
+    visit.open("view=compare&n=40&compare=greedy,random,local_search&seeds=7&counts=3,4&baseline=random")
+    expect(visit.page.locator(DONE)).to_be_visible()
+    asked = visit.page.evaluate(
+        "Promise.all(['core/comparison', 'ui/store'].map((m) => import(`/studio/${m}.js`)))"
+        ".then(([{ comparisonRequest }, { state }]) => comparisonRequest(state))"
+    )
+    body = {**asked, "baseline": {"sampler": "random"}}
+    told = httpx.post(f"{studio_server.url}/v1/comparisons", json=body, timeout=60).json()["groups"]
+    computed = visit.page.evaluate(PAIRED, answer(visit))
+    for group, found in zip(told, computed, strict=True):
+        paired = group["difference"]
+        assert found["pairs"] == paired["pairs"] == 7
+        for name, value in (("mean", "value"), ("low", "low"), ("high", "high")):
+            assert found[value] == pytest.approx(paired["objective"][name], rel=1e-6, abs=1e-12)
+        assert found["tied"] == paired["tied"]
+    # With one seed a difference has no interval, and nothing is called chance.
+    quantiles = visit.page.evaluate(
+        "import('/studio/core/student.js').then(({ quantile }) => [1, 2, 3, 4, 30, 99].map(quantile))"
+    )
+    assert quantiles == pytest.approx([12.7062047, 4.3026527, 3.1824463, 2.7764451, 2.0422725, 1.9842170], rel=1e-7)
 
 
 def test_a_link_to_a_comparison_makes_it_and_it_follows_its_settings(visit: Visit) -> None:
@@ -86,6 +118,8 @@ def test_a_link_to_a_comparison_makes_it_and_it_follows_its_settings(visit: Visi
     budgets.press("Tab")
     expect(visit.page.locator(f"{DONE} tbody tr")).to_have_count(6)
     assert set(column(visit, "budgets ×")) == {"1", "0.5"}
+    # The plan view has the budgets as they are, so it cannot show the plans of others.
+    expect(visit.page.get_by_role("button", name="Show the plan of")).to_have_count(3)
 
 
 def test_plans_that_are_alike_share_a_rank_and_none_is_the_best(visit: Visit) -> None:

@@ -49,6 +49,16 @@ def test_nothing_is_wider_than_the_screen(
             visit.page.screenshot(path=shots / f"{name}-{width}-{shade}.png")
 
 
+def test_all_views_are_in_sight_on_a_phone(browser: Browser, studio_server: Server) -> None:
+    with Visit.to(browser, studio_server.url, **size(390)) as visit:
+        visit.open("n=30")
+        for tab in visit.page.get_by_role("tab").all():
+            box = tab.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390, tab.inner_text()
+
+
 def test_a_finger_on_the_drawing_scrolls_the_page_and_two_zoom(browser: Browser, studio_server: Server) -> None:
     with Visit.to(browser, studio_server.url, **size(390)) as visit:
         visit.open("n=30")

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import expect
 
+from app.commands.validate import verdict_text
 from tests.support.server import Server
 from tests.support.visit import Visit
 
@@ -111,6 +112,15 @@ def test_what_cannot_be_trained_is_said(visit: Visit) -> None:
     visit.open("view=validate&n=12&stragglers=100&size=2")
     visit.button("Start").click()
     expect(visit.page.get_by_role("alert")).to_contain_text(re.compile("sampled|process"), timeout=LONG)
+
+
+def test_the_table_has_the_words_of_the_command_line_for_the_verdict(visit: Visit) -> None:
+    visit.open("view=validate&n=12")
+    verdicts = [{"outcome": "too_few_runs", "relative_error": -0.2}, {"outcome": "more", "relative_error": 0.3}]
+    verdicts.append({"outcome": "nothing_predicted"})
+    script = "(all) => import('/studio/core/experiments.js').then(({ verdictText }) => all.map(verdictText))"
+    shown = [text.replace("−", "-").replace(" %", ".0%") for text in visit.page.evaluate(script, verdicts)]
+    assert shown == [verdict_text(verdict) for verdict in verdicts]
 
 
 def test_a_scheme_is_called_not_reached_only_at_its_end(visit: Visit) -> None:

@@ -54,7 +54,21 @@ def test_a_table_shows_every_group_with_all_its_digits(request_file: Path, tmp_p
     drawn = figure.read_text(encoding="utf-8")
     assert drawn.startswith("<?xml")
     narrow = fedsift(str(request_file), *LISTS, columns=30).stdout
-    assert f"objective   {mean:.6g}" in narrow
+    assert f"objective  {mean:.6g}" in narrow
+
+
+def test_the_difference_to_the_baseline_is_paired_by_seed(request_file: Path) -> None:
+    options = ("--samplers", "random,heuristic", "-s", "3", "--seeds", "0-4", "--baseline", "heuristic")
+    answer = json.loads(fedsift(str(request_file), *options, "--json").stdout)
+    own, base = (group["rows"] for group in answer["groups"])
+    objective = [row["objective"] for row in answer["rows"]]
+    pairs = np.array([objective[i] - objective[j] for i, j in zip(own, base, strict=True)])
+    mean = np.mean([objective[j] for j in base])
+    # t(0.975, 4) = 2.776445.
+    half = 2.776445 * pairs.std(ddof=1) / np.sqrt(5)
+    random, heuristic = fedsift(str(request_file), *options).stdout.splitlines()[2:4]
+    assert f"{100 * pairs.mean() / mean:+.2f}±{100 * half / mean:.2f}" in random.split()
+    assert "base" in heuristic.split()
 
 
 def test_json_is_the_services_answer(request_file: Path, tmp_path: Path) -> None:

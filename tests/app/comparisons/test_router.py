@@ -56,6 +56,47 @@ def test_rows_groups_and_differences_agree_with_plans(client: httpx.Client) -> N
     assert any(row["pareto"] for row in found["rows"])
 
 
+def test_a_row_is_held_against_the_same_seed_size_and_budgets_unless_the_baseline_names_them(
+    client: httpx.Client,
+) -> None:
+    lists: dict[str, Any] = {"samplers": ["greedy", "random"], "sample_sizes": [2, 3]}
+    lists |= {"budget_scales": [1.0, 0.1], "seeds": [4, 5, 6]}
+    found = compare(client, body(**lists, baseline={"sampler": "random"}))
+    rows, shared = found["rows"], ("sample_size", "budget_scale", "seed")
+    assert found["baseline"] == 3
+    for row in rows:
+        base = rows[row["difference"]["baseline"]]
+        assert base["sampler"] == "random"
+        assert [row[name] for name in shared] == [base[name] for name in shared]
+        assert row["difference"]["objective"] == row["objective"] - base["objective"]
+    for group in found["groups"]:
+        paired = group["difference"]
+        assert found["groups"][paired["baseline"]]["sampler"] == "random"
+        differences = [rows[i]["difference"]["objective"] for i in group["rows"]]
+        assert paired["objective"]["mean"] == pytest.approx(sum(differences) / 3, abs=1e-12)
+        assert paired["pairs"] == 3
+    # A named budget is held fixed; the sampler, size and seed are then the row's own.
+    scaled = compare(client, body(**lists, baseline={"budget_scale": 1.0}))["rows"]
+    assert all(scaled[row["difference"]["baseline"]]["budget_scale"] == 1.0 for row in scaled)
+    assert all(scaled[row["difference"]["baseline"]]["sampler"] == row["sampler"] for row in scaled)
+
+
+@pytest.mark.parametrize(
+    ("lists", "baselines"),
+    [
+        ({"samplers": ["greedy", "random"], "sample_sizes": [2, 3]}, [0, 0, 2, 2]),
+        ({"samplers": ["random"], "sample_sizes": [2, 3], "seeds": [0, 1]}, [0, 1, 0, 1]),
+        ({"samplers": ["random"], "budget_scales": [1.0, 0.5], "seeds": [0, 1]}, [0, 1, 0, 1]),
+        ({"samplers": ["random"], "seeds": [0, 1]}, [0, 1]),
+    ],
+)
+def test_without_a_baseline_the_first_of_what_is_compared_is_taken(
+    client: httpx.Client, lists: dict[str, Any], baselines: list[int]
+) -> None:
+    rows = compare(client, body(**lists))["rows"]
+    assert [row["difference"]["baseline"] for row in rows] == baselines
+
+
 def test_seeds_that_choose_the_same_devices_are_tied(client: httpx.Client) -> None:
     rows = compare(client, body(samplers=["heuristic"], seeds=[0, 1, 2]))["rows"]
     assert len({tuple(row["sampled"]) for row in rows}) == 1

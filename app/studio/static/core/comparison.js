@@ -2,6 +2,7 @@
 import { samplerColour } from "./looks.js";
 import { toWire } from "./network.js";
 import { toParameters } from "./settings.js";
+import { interval } from "./student.js";
 
 // Trying every set takes too long for all but small networks.
 const ONLY_SMALL = new Set(["exhaustive"]);
@@ -77,15 +78,20 @@ export function baselineOf(groups, sampler, one) {
 }
 
 /**
- * How a group's objective differs from the baseline's, and how sure that is: `tied` within the certified gaps (the service
- * gives them one rank), `unsure` if the intervals of the means overlap.
+ * How a group's objective differs from the baseline's, seed by seed as the service pairs them: the mean difference with its
+ * interval, and `share`, `half` relative to the baseline. `tied` is within the certified gaps (the service gives them one
+ * rank), `unsure` if the interval has both signs.
  */
-export function difference(group, base) {
+export function difference(group, base, rows) {
   if (!group.objective || !base?.objective) return null;
-  const [a, b] = [group.objective, base.objective];
-  const overlap = (a.low ?? a.mean) <= (b.high ?? b.mean) && (b.low ?? b.mean) <= (a.high ?? a.mean);
+  const objectives = (numbers) => new Map(numbers.map((number) => rows[number]).filter(({ objective }) => objective !== undefined).map(({ seed, objective }) => [seed, objective]));
+  const theirs = objectives(base.rows);
+  const pairs = [...objectives(group.rows)].filter(([seed]) => theirs.has(seed)).map(([seed, objective]) => objective - theirs.get(seed));
+  if (!pairs.length) return null;
+  const { mean: value, low = value, high = value } = interval(pairs);
+  const size = Math.abs(base.objective.mean) || 1;
   const tied = group.key === base.key || group.rank === base.rank;
-  return { value: a.mean - b.mean, share: b.mean ? (a.mean - b.mean) / b.mean : 0, tied, unsure: !tied && overlap };
+  return { value, low, high, pairs: pairs.length, share: value / size, half: (high - low) / 2 / size, tied, unsure: !tied && low <= 0 && high >= 0 };
 }
 
 const band = (groups, name) => ({

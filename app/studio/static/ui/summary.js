@@ -1,8 +1,10 @@
 // What a plan comes to, shown while no device is chosen.
 import { figure, percent, plural } from "../core/format.js";
+import { nthLook } from "../core/looks.js";
 import { coverage } from "../core/measures.js";
 import { nameOf } from "../core/network.js";
 import { memberRows } from "../core/reasons.js";
+import { HUES } from "../draw/palette.js";
 import { covering } from "../draw/roles.js";
 import { chart } from "./chart.js";
 import { button, h } from "./dom.js";
@@ -21,13 +23,13 @@ export function summary(network, story, plan) {
   };
 }
 
-/** The plan in three sentences. */
+/** The plan in a few sentences. */
 function sentence(network, story, plan) {
   const end = story.frames.length - 1;
   const [sent, useful] = [total(story, "datapoints"), total(story, "useful")];
-  const choice = plan.set_gap === undefined ? "" : ` No other choice of ${plan.sampled.length} has an objective lower by more than ${percent(plan.set_gap)}.`;
+  const choice = plan.set_gap === undefined ? "" : ` No other choice of ${plural(plan.sampled.length, "device")} has an objective more than ${percent(plan.set_gap)} lower.`;
   const flows = sent > 0 ? `In ${plural(end, "step")} others send them ${figure(sent)} datapoints, ${figure(useful)} of them new to the receiver.` : "Nothing is sent.";
-  const shares = `What they hold or hold alike grows from ${percent(coverage(network, story, 0))} to ${percent(coverage(network, story, end))} of all data.`;
+  const shares = `They hold data like ${percent(coverage(network, story, 0))} of all data at first, and like ${percent(coverage(network, story, end))} at the end.`;
   return `${plan.sampled.length} of ${plural(network.n, "device")} train. ${flows} ${shares}${choice}`;
 }
 
@@ -51,11 +53,14 @@ function members(network, story) {
   );
 }
 
-const SHOWN_LINES = 7;
+// As many as there are colours of rims.
+const SHOWN_LINES = HUES.light.length;
 
 function growth(network, plan, story) {
   const steps = story.frames.map((_, t) => t);
   const name = (device) => (network.ids ? nameOf(network, device) : `device ${device}`);
+  // The line of a device has the colour of its rim in the drawing.
+  const hues = HUES[document.documentElement.dataset.shade];
   const more = plan.sampled.length > SHOWN_LINES ? ` (the first ${SHOWN_LINES})` : "";
   return chart({
     name: "data",
@@ -63,7 +68,7 @@ function growth(network, plan, story) {
     about: "Data held by the sampled devices over time",
     xLabel: "step t",
     yLabel: "datapoints D",
-    series: plan.sampled.slice(0, SHOWN_LINES).map((device, i) => ({ name: name(device), x: steps, y: story.frames.map((frame) => frame.data[i]) })),
+    series: plan.sampled.slice(0, SHOWN_LINES).map((device, i) => ({ name: name(device), look: { colour: hues[i], dash: nthLook(i).dash }, x: steps, y: story.frames.map((frame) => frame.data[i]) })),
     table: [["step", ...plan.sampled.map(name)], ...story.frames.map((frame, t) => [t, ...frame.data])],
     mark: 0,
     narrow: true,

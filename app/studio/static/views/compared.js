@@ -47,18 +47,21 @@ function compared(answer) {
     late > 0 && h("p", { class: "notice bad", role: "alert" }, `The service's time was over before ${late} of ${answer.rows.length} plans. Ask for fewer samplers, sizes or seeds.`),
     cut > 0 && h("p", { class: "notice" }, `The time limit cut ${plural(cut, "plan")} short: more time might give a lower objective.`),
     wide.sizes && h("div", { class: "cards" }, charts),
-    h("div", { class: "wide-table tall", tabindex: "0", role: "region", "aria-label": "Comparison" }, table(groups, wide)),
+    h("div", { class: "wide-table tall", tabindex: "0", role: "region", "aria-label": "Comparison" }, table(groups, answer.rows, wide)),
     explained(answer, groups),
     !wide.sizes && h("div", { class: "cards" }, charts),
     !wide.joules && groups.length > 1 && h("p", { class: "muted" }, "Energy is not drawn: this network tells no joules. Load a fleet with joules_per_sample and joules_per_megabyte to see it."),
   ].filter(Boolean);
 }
 
+// Samplers that do not draw differ by less from seed to seed, relative to the objective.
+const ROUNDING = 1e-6;
+
 /** Whether an interval is more than rounding. */
-const varies = ({ mean, low, high }) => high - low > 1e-6 * Math.abs(mean);
+const varies = ({ mean, low, high }) => high - low > ROUNDING * Math.abs(mean);
 
 /** [key, name, value to sort by, cell] of each column. */
-function columns(groups, { sizes, scales, joules }) {
+function columns(groups, rows, { sizes, scales, joules }) {
   const base = (one) => baselineOf(groups, state.settings.baseline, one);
   const spread = (mean, tell) => (mean ? [tell(mean.mean), varies(mean) ? h("small", {}, ` ± ${figure((mean.high - mean.low) / 2)}`) : null] : "–");
   return [
@@ -67,8 +70,8 @@ function columns(groups, { sizes, scales, joules }) {
     scales && ["scale", "budgets ×", (one) => one.budget_scale, (one) => String(one.budget_scale)],
     ["rank", "rank", (one) => one.rank ?? null, (one) => rank(one, groups)],
     ["objective", "objective", (one) => one.objective?.mean, (one) => spread(one.objective, exact)],
-    ["difference", "against baseline", (one) => difference(one, base(one))?.value, (one) => differs(one, base(one))],
-    ["gap", "gap to the best choice ≤", (one) => one.gap, (one) => percent(one.gap)],
+    ["difference", "against baseline", (one) => difference(one, base(one), rows)?.value, (one) => differs(one, base(one), rows)],
+    ["gap", "gap ≤", (one) => one.gap, (one) => percent(one.gap)],
     ["sent", "sent", (one) => one.datapoints_sent?.mean, (one) => spread(one.datapoints_sent, figure)],
     ["useful", "useful", (one) => one.datapoints_useful?.mean, (one) => spread(one.datapoints_useful, figure)],
     joules && ["joules", "joules", (one) => one.joules?.mean, (one) => spread(one.joules, figure)],
@@ -87,17 +90,18 @@ function rank(one, groups) {
   return [String(one.rank), ties > 1 ? h("span", { title: `${ties} tied: they differ by no more than is certified` }, " =") : null, best ? h("strong", {}, " ★", h("span", { class: "unseen" }, " best")) : null];
 }
 
-function differs(one, base) {
+function differs(one, base, rows) {
   if (one.key === base?.key) return h("em", {}, "baseline");
-  const found = difference(one, base);
+  const found = difference(one, base, rows);
   if (!found) return "–";
   if (found.tied) return "tied";
   const share = `${found.value > 0 ? "+" : "−"}${percent(Math.abs(found.share))}`;
-  return found.unsure ? [share, h("small", {}, " within chance")] : share;
+  const spread = found.half > ROUNDING ? h("small", {}, ` ± ${percent(found.half)}`) : null;
+  return [share, spread, found.unsure ? h("small", {}, " within chance") : null];
 }
 
-function table(groups, wide) {
-  const all = columns(groups, wide);
+function table(groups, rows, wide) {
+  const all = columns(groups, rows, wide);
   const sort = state.sort ?? { by: wide.sizes ? "size" : "objective", down: false };
   const by = all.find(([key]) => key === sort.by) ?? all[0];
   const line = (one) =>
@@ -106,7 +110,7 @@ function table(groups, wide) {
       {},
       h("th", { scope: "row" }, one.sampler),
       one.planned
-        ? [all.slice(1).map(([key, , , cell]) => h("td", { class: key === "rank" && one.rank === 1 ? "best" : null }, cell(one))), h("td", {}, button("Show", () => showPlan(one), { class: "quiet", "data-key": `show-${one.key}`, "aria-label": `Show the plan of ${one.sampler}${wide.sizes ? ` for S = ${one.sample_size}` : ""}` }))]
+        ? [all.slice(1).map(([key, , , cell]) => h("td", { class: key === "rank" && one.rank === 1 ? "best" : null }, cell(one))), h("td", {}, one.budget_scale === 1 && button("Show", () => showPlan(one), { class: "quiet", "data-key": `show-${one.key}`, "aria-label": `Show the plan of ${one.sampler}${wide.sizes ? ` for S = ${one.sample_size}` : ""}` }))]
         : [wide.sizes && h("td", {}, String(one.sample_size)), h("td", { colspan: all.length }, `no plan: ${one.reason}`)],
     );
   const heads = all.map(([key, name]) => sortHead(name, key, sort, (next) => update({ sort: next })));
@@ -125,7 +129,7 @@ function explained(answer, groups) {
     { class: "row under" },
     h("label", {}, "Baseline ", box),
     button("Save as CSV", () => save("comparison.csv", csv(numbers(answer)), "text/csv"), { class: "quiet" }),
-    h("small", {}, `${told} “=” marks ties, which differ by no more than is certified; “within chance” says that the intervals overlap.`),
+    h("small", {}, `${told} “=” marks ties, which differ by no more than is certified. Gap: no choice of S devices is better by more. The baseline is compared seed by seed; “within chance” says that the seeds disagree about which is better.`),
   );
 }
 

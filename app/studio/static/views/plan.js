@@ -39,9 +39,9 @@ export function planFields(names = NUMBERS.map(([name]) => name), own = true) {
     ),
     own && field("Solver", choiceBox({ name: "solver", value: settings.solver, options: [["fast", "fast"], ["cvxpy", "cvxpy (reference)"]], onset: onset("solver") })),
     field(
-      "Over a link used before",
+      "Sending",
       choiceBox({ name: "transfer", value: settings.transfer, options: TRANSFERS, onset: onset("transfer") }),
-      "Send once: a device never repeats itself. Redraw: as in the paper, eq. (8).",
+      "Send once: no datapoint goes over the same link twice. Redraw: it may, as in the paper, eq. (8).",
     ),
   ].filter(Boolean);
 }
