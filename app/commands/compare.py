@@ -181,7 +181,9 @@ def _show(compared: ComparisonOut) -> None:
     typer.echo("±: half of the 95 % interval over seeds, for samplers that draw.")
     typer.echo("to base: the objective against the line that says base, compared seed by seed.")
     typer.echo("gap: no choice of S devices is better by more than this.")
-    typer.echo(f"*: no other line beats it in objective, datapoints sent{' and joules' * joules}.")
+    typer.echo(
+        f"*: no other line beats it in objective{', datapoints sent and joules' if joules else ' and datapoints sent'}."
+    )
     typer.echo("Lines of one S and budget with the same rank are tied.")
     for reason, count in _reasons(compared).items():
         typer.echo(f"{count} of {len(compared.rows)} rows have no plan: {reason}")

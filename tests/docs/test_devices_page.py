@@ -15,10 +15,10 @@ def test_the_program_carries_out_the_orders() -> None:
     (sends,) = [order["sends"] for order in json.loads(f"{{{shown[0]}}}")["orders"]]
     names: dict[str, Any] = {}
     exec("\n".join(program), names)
-    own = names["own_order"](600, seed=7)
+    own = names["shuffled_list"](600, seed=7)
     assert sorted(own) == list(range(600))
     assert own != list(range(600))
-    assert own == names["own_order"](600, seed=7)
+    assert own == names["shuffled_list"](600, seed=7)
     first, second = (names["to_send"](own, sends, step) for step in (1, 2))
     assert {to: len(points) for to, points in first.items()} == {0: 120, 4: 80}
     assert first[0] + second[0] == own[:240]
