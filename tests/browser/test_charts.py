@@ -160,9 +160,31 @@ def test_the_line_of_a_device_has_the_colour_of_its_rim(browser: Browser, studio
     with Visit.to(browser, studio_server.url, color_scheme=shade) as visit:
         visit.open("view=plan&n=30&size=4&planned=1")
         figure = visit.page.get_by_role("img", name="Data held by the sampled devices over time")
+        expect(figure.locator("polyline")).to_have_count(4)
         strokes = figure.locator("polyline").evaluate_all("(all) => all.map((line) => line.getAttribute('stroke'))")
         script = """(shade) => Promise.all(['draw/roles', 'draw/palette', 'ui/store', 'actions'].map((m) =>
             import(`/studio/${m}.js`))).then(([{ covering }, { HUES }, { state }, { shownStory }]) => {
             const { hue } = covering(state.network, shownStory(), new Set(state.plan.sampled));
             return state.plan.sampled.map((device) => HUES[shade][hue[device]]); })"""
         assert strokes == visit.page.evaluate(script, shade)
+
+
+def test_letters_are_large_enough_on_a_phone(browser: Browser, studio_server: Server, job: dict[str, Any]) -> None:
+    with Visit.to(browser, studio_server.url, viewport={"width": 390, "height": 844}, has_touch=True) as visit:
+        visit.open(f"view=validate&n=12&job={job['id']}")
+        expect(visit.page.locator("#job-state")).to_have_text("succeeded")
+        drawn = visit.page.locator("#result-validate figure > svg, figure svg.chart")
+        sizes = drawn.evaluate_all(
+            """(all) => all.map((svg) => [svg.getAttribute('aria-label'), svg.clientWidth / svg.viewBox.baseVal.width
+                * parseFloat(getComputedStyle(svg.querySelector('text')).fontSize)])"""
+        )
+        assert len(sizes) == 6
+        assert all(pixels >= 10 for _, pixels in sizes), sizes
+        # Nothing is written beyond the edge.
+        beyond = drawn.evaluate_all(
+            """(all) => all.flatMap((svg) => { const room = svg.getBoundingClientRect();
+                return [...svg.querySelectorAll('text')].filter((text) => { const { left, right } =
+                text.getBoundingClientRect(); return right > room.right + 1 || left < room.left - 1; })
+                .map((text) => text.textContent); })"""
+        )
+        assert beyond == []

@@ -50,6 +50,8 @@ def test_samplers_are_compared_sorted_and_taken_along(visit: Visit, shots: Path)
     expect(head).to_have_attribute("aria-sort", "descending")
     expect(head.get_by_role("button")).to_be_focused()
     assert column(visit, "sampler")[-1] == best
+    # Until another baseline is chosen, it is the sampler of the plan.
+    expect(visit.page.get_by_label("Baseline")).to_have_value("greedy")
     # Random sets differ from seed to seed, a greedy one does not.
     spread = dict(zip(column(visit, "sampler"), column(visit, "objective"), strict=True))
     assert ("±" in spread["random"], "±" in spread["greedy"]) == (True, False)
@@ -101,6 +103,13 @@ def test_differences_are_paired_by_seed_as_the_service_pairs_them(visit: Visit, 
         "import('/studio/core/student.js').then(({ quantile }) => [1, 2, 3, 4, 30, 99].map(quantile))"
     )
     assert quantiles == pytest.approx([12.7062047, 4.3026527, 3.1824463, 2.7764451, 2.0422725, 1.9842170], rel=1e-7)
+
+
+def test_the_baseline_is_the_sampler_of_the_plan_where_another_comes_first(visit: Visit) -> None:
+    visit.open("view=compare&n=30&compare=gcn_branch,greedy&size=2&seeds=2")
+    expect(visit.page.locator(DONE)).to_be_visible()
+    expect(visit.page.get_by_label("Baseline")).to_have_value("greedy")
+    assert dict(zip(column(visit, "sampler"), column(visit, "against baseline"), strict=True))["greedy"] == "baseline"
 
 
 def test_a_link_to_a_comparison_makes_it_and_it_follows_its_settings(visit: Visit) -> None:

@@ -46,6 +46,11 @@ def test_every_example_is_planned_and_something_flows(visit: Visit, example: str
         assert visit.state("state.network.positions.x.length") == visit.state("state.network.n")
         first = visit.state("state.network.ids[state.plan.sampled[0]]")
         expect(visit.page.get_by_role("button", name=f"Look at device {first}")).to_be_visible()
+        table = visit.page.get_by_role("region", name="Sampled devices")
+        assert table.evaluate("(region) => region.scrollWidth <= region.clientWidth")
+        moves = [len(step["transfers"]["source"]) for step in plan["steps"]]
+        visit.slide(1 + moves.index(1))
+        expect(visit.page.locator("#time-label")).to_contain_text("· 1 transfer, ")
 
 
 def test_a_link_is_no_first_visit(browser: Browser, studio_server: Server) -> None:

@@ -29,7 +29,8 @@ def size(width: int) -> dict[str, Any]:
     return {"viewport": {"width": width, "height": SCREENS[width]}, "has_touch": width < 1200}
 
 
-@pytest.mark.parametrize(("width", "shade"), [(1440, "light"), (1024, "dark"), (390, "light")])
+@pytest.mark.parametrize("shade", ["light", "dark"])
+@pytest.mark.parametrize("width", SCREENS)
 def test_nothing_is_wider_than_the_screen(
     browser: Browser, studio_server: Server, shots: Path, width: int, shade: str
 ) -> None:

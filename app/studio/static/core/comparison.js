@@ -71,11 +71,14 @@ export function groupsOf({ rows, groups }) {
 
 export const keyOf = ({ sampler, sample_size: size, budget_scale: scale }) => `${sampler}/${size}/${scale}`;
 
-/** The group that others are held against: the chosen sampler's of the same size and scale, else the first's. */
-export function baselineOf(groups, sampler, one) {
-  const alike = groups.filter((other) => other.sample_size === one.sample_size && other.budget_scale === one.budget_scale);
-  return alike.find((other) => other.sampler === sampler) ?? alike[0];
+/** The sampler that others are held against: the chosen one, else that of the plan, else the first. */
+export function baselineSampler(groups, { baseline, sampler }) {
+  const compared = new Set(groups.map((one) => one.sampler));
+  return [baseline, sampler].find((name) => compared.has(name)) ?? groups[0].sampler;
 }
+
+/** The group that another is held against: this sampler's of the same size and scale. */
+export const baselineOf = (groups, sampler, one) => groups.find((other) => other.sampler === sampler && other.sample_size === one.sample_size && other.budget_scale === one.budget_scale);
 
 /**
  * How a group's objective differs from the baseline's, seed by seed as the service pairs them: the mean difference with its

@@ -97,7 +97,7 @@ export function chart(options) {
 
 /** Bars, in the same frame. */
 export const bars = (options) => {
-  const svg = drawBars(options.rows, { ...options, colours: inks() });
+  const svg = drawBars(options.rows, { ...options, colours: inks(), width: innerWidth < PHONE ? NARROW : SIZE.width });
   return framed(options, () => svg, [], null, () => []);
 };
 

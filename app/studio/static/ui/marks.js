@@ -31,24 +31,28 @@ export function drawPoints(svg, one, { x, y, colours }) {
   });
 }
 
-const [LINE, LEFT] = [26, 140];
+const LINE = 26;
+const LETTER = 6.5; // the width of one, about
 
-/** Bars: rows of {name, value, text?, look}; a missing value is said to be so. */
-export function drawBars(rows, { about, xLabel, colours }) {
-  const size = { width: 500, height: rows.length * LINE + 40 };
+/** Bars, `width` wide: rows of {name, value, text?, look}; a missing value is said to be so. */
+export function drawBars(rows, { about, xLabel, colours, width }) {
+  const size = { width, height: rows.length * LINE + 40 };
   const svg = paper(size, about, colours);
   const most = Math.max(...rows.map(({ value }) => value ?? 0), 1e-12);
-  const room = rows.some(({ text }) => (text ?? "").length > 12) ? 200 : 90; // for the words behind the bars
+  const longest = (texts) => LETTER * Math.max(0, ...texts.map((text) => text.length));
+  const left = longest(rows.map(({ name }) => name)) + 14;
+  // For the words behind bars; where there is no bar, there is room.
+  const room = longest(rows.filter(({ value }) => value).map(({ text, value }) => text ?? figure(value))) + 14;
   rows.forEach(({ name, value, text, look }, i) => {
     const top = 8 + i * LINE;
-    const length = Math.max(0, ((size.width - LEFT - room) * (value ?? 0)) / most);
+    const length = Math.max(0, ((size.width - left - room) * (value ?? 0)) / most);
     const colour = colours.line(look.colour);
-    svg.append(write(colours, LEFT - 8, top + 15, name, { "text-anchor": "end" }));
+    svg.append(write(colours, left - 8, top + 15, name, { "text-anchor": "end" }));
     // As the lines: filled where data is offloaded, framed where it is not.
     const fill = look.dash ? { fill: colours.paper, stroke: colour, "stroke-width": 2, "stroke-dasharray": "5 3" } : { fill: colour };
-    if (length > 0) svg.append(s("rect", { x: LEFT, y: top + 3, width: length, height: LINE - 8, ...fill }));
-    svg.append(write(colours, LEFT + length + 6, top + 15, text ?? figure(value)));
+    if (length > 0) svg.append(s("rect", { x: left, y: top + 3, width: length, height: LINE - 8, ...fill }));
+    svg.append(write(colours, left + length + 6, top + 15, text ?? figure(value)));
   });
-  svg.append(write(colours, LEFT, size.height - 10, xLabel));
+  svg.append(write(colours, width / 2, size.height - 10, xLabel, { "text-anchor": "middle" }));
   return svg;
 }

@@ -44,7 +44,7 @@ function members(network, story) {
       h("th", { scope: "row" }, button(nameOf(network, device), () => set({ device }), { class: "link", "aria-label": `Look at device ${nameOf(network, device)}` })),
       [`${figure(first)} → ${figure(last)}`, figure(received), String(covers)].map((cell) => h("td", {}, cell)),
     );
-  const names = ["trains", "holds", "receives", "covers"];
+  const names = ["trains", "holds", "gets", "covers"];
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "Sampled devices" },

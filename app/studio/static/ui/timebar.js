@@ -1,6 +1,6 @@
 // The time slider: moves through t, by hand or playing.
 import { shownStory } from "../actions.js";
-import { exact, figure } from "../core/format.js";
+import { exact, figure, plural } from "../core/format.js";
 import { find } from "./dom.js";
 import { listen, set, state, update } from "./store.js";
 
@@ -41,7 +41,7 @@ export function setUpTimebar() {
     slider.value = String(step);
     const frame = story.frames[step];
     const moved = frame.flows.datapoints.reduce((sum, value) => sum + value, 0);
-    const details = step === 0 ? "before anything is sent" : `${frame.flows.source.length} transfers, ${figure(moved)} datapoints sent`;
+    const details = step === 0 ? "before anything is sent" : `${plural(frame.flows.source.length, "transfer")}, ${figure(moved)} datapoints sent`;
     slider.setAttribute("aria-valuetext", `Step ${step} of ${last()}: ${details}`);
     label.textContent = `t = ${step} of ${last()} · ${details}${objectiveAt(step)}`;
   };

@@ -1,6 +1,6 @@
 // What a comparison came to: a table to sort, what more devices are worth, and what a lower objective costs.
 import { makePlan } from "../actions.js";
-import { baselineOf, difference, groupsOf, needed, sizeCurves, tradeOff } from "../core/comparison.js";
+import { baselineOf, baselineSampler, difference, groupsOf, needed, sizeCurves, tradeOff } from "../core/comparison.js";
 import { exact, figure, percent, plural } from "../core/format.js";
 import { chart } from "../ui/chart.js";
 import { button, choiceBox, h, renew, save } from "../ui/dom.js";
@@ -62,7 +62,8 @@ const varies = ({ mean, low, high }) => high - low > ROUNDING * Math.abs(mean);
 
 /** [key, name, value to sort by, cell] of each column. */
 function columns(groups, rows, { sizes, scales, joules }) {
-  const base = (one) => baselineOf(groups, state.settings.baseline, one);
+  const sampler = baselineSampler(groups, state.settings);
+  const base = (one) => baselineOf(groups, sampler, one);
   const spread = (mean, tell) => (mean ? [tell(mean.mean), varies(mean) ? h("small", {}, ` ± ${figure((mean.high - mean.low) / 2)}`) : null] : "–");
   return [
     ["sampler", "sampler", (one) => one.sampler, (one) => one.sampler],
@@ -121,7 +122,7 @@ function table(groups, rows, wide) {
 function explained(answer, groups) {
   const samplers = [...new Set(groups.map(({ sampler }) => sampler))];
   const seeds = new Set(answer.rows.map(({ seed }) => seed)).size;
-  const box = choiceBox({ name: "baseline", value: samplers.includes(state.settings.baseline) ? state.settings.baseline : samplers[0], options: samplers.map((name) => [name, name]), onset: (baseline) => set({ baseline }) });
+  const box = choiceBox({ name: "baseline", value: baselineSampler(groups, state.settings), options: samplers.map((name) => [name, name]), onset: (baseline) => set({ baseline }) });
   box.dataset.key = "baseline";
   const told = seeds > 1 ? `Means over ${seeds} seeds, ± half of the 95 % interval; a sampler that does not draw has none.` : "One seed of each: with more, means and intervals are shown.";
   return h(
@@ -129,7 +130,7 @@ function explained(answer, groups) {
     { class: "row under" },
     h("label", {}, "Baseline ", box),
     button("Save as CSV", () => save("comparison.csv", csv(numbers(answer)), "text/csv"), { class: "quiet" }),
-    h("small", {}, `${told} “=” marks ties, which differ by no more than is certified. Gap: no choice of S devices is better by more. The baseline is compared seed by seed; “within chance” says that the seeds disagree about which is better.`),
+    h("small", {}, `${told} “=” marks ties, which differ by no more than is certified. Gap: no choice of S devices is better by more. The baseline is compared seed by seed; “within chance”: the interval of the difference contains 0.`),
   );
 }
 
@@ -145,7 +146,7 @@ function showPlan({ sampler, sample_size: size }) {
 
 function sizeChart(groups) {
   const series = sizeCurves(groups);
-  const found = needed(groups, state.settings.baseline || groups[0].sampler);
+  const found = needed(groups, baselineSampler(groups, state.settings));
   const answer = found && (found.size === found.last ? `With ${found.sampler} the objective still falls at S = ${found.last}: compare more devices. ` : `With ${found.sampler}, ${plural(found.size, "device")} reach ${percent(found.share)} of the gain from S = ${found.first} to S = ${found.last}. `);
   const columnOf = (one, size) => one.y[one.x.indexOf(size)] ?? null;
   const all = [...new Set(series.flatMap(({ x }) => x))].sort((a, b) => a - b);
