@@ -15,11 +15,12 @@ from solver.errors import InvalidInputError
 __all__ = ["read_dot", "read_vis", "read_vis_lines"]
 
 _NOTES = ("a link's label is read as 255/TQ",)
+# Spaces are taken once and for all (`*+`): given back one by one, a line of a thousand of them takes minutes.
 _NAME = r'"?([\w.:-]+)"?'
-_ARROW = re.compile(rf"\s*{_NAME}\s*->\s*{_NAME}\s*(?:\[([^\]]*)\])?\s*;?\s*")
+_ARROW = re.compile(rf"\s*+{_NAME}\s*+->\s*+{_NAME}\s*+(?:\[([^\]]*+)\]\s*+)?;?\s*+")
 _LABEL = re.compile(r'label\s*=\s*"?([^",\]\s]+)')
-_CLUSTER = re.compile(r'\s*subgraph\s+"?cluster_([\w.:-]+)"?\s*{?\s*')
-_MEMBER = re.compile(rf"\s*{_NAME}\s*(?:\[[^\]]*\])?\s*;?\s*")
+_CLUSTER = re.compile(r'\s*+subgraph\s++"?cluster_([\w.:-]+)"?\s*+{?\s*+')
+_MEMBER = re.compile(rf"\s*+{_NAME}\s*+(?:\[[^\]]*+\]\s*+)?;?\s*+")
 
 
 class _Map:

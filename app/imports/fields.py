@@ -109,7 +109,7 @@ LINK_FIELDS: dict[str, Number | Read] = {
     "etx": Number(least=1, most=math.inf),
 }
 _OTHER_NAMES = {"lat": "latitude", "lon": "longitude", "lng": "longitude", "source": "from", "target": "to"}
-_HEADING = re.compile(r"\s*([^\[(]*?)\s*(?:[\[(]([^\])]*)[\])]\s*)?")
+_HEADING = re.compile(r"([^\[(]*+)(?:[\[(]([^\])]*+)[\])])?")
 
 
 class Fields:
@@ -141,8 +141,8 @@ class Fields:
         return found
 
     def _resolve(self, key: str, place: str) -> tuple[str, Read, float] | None:
-        parts = _HEADING.fullmatch(key)
-        name, unit = parts.groups() if parts else (key, None)
+        parts = _HEADING.fullmatch(key.strip())
+        name, unit = (parts[1].strip(), parts[2]) if parts else (key, None)
         name = _OTHER_NAMES.get(name, name)
         kind = self._table.get(name)
         if kind is None:

@@ -1,10 +1,12 @@
-"""GraphML, read by expat: no entities are expanded, and every error has its line."""
+"""GraphML, read by expat: nothing that a document declares is expanded, and every error has its line."""
 
 from typing import Any
 from xml.parsers import expat
 
 from app.imports.draft import Draft, Row, Source
 from app.imports.fields import SETTINGS
+from app.wire.budget import charge
+from app.wire.estimate import imported_defaults
 from solver.errors import InvalidInputError
 
 __all__ = ["read_graphml"]
@@ -14,7 +16,8 @@ def read_graphml(source: Source) -> Draft:
     """Nodes, edges and their attributes by `attr.name`; `edgedefault` says whether an edge is a link one way.
 
     Raises:
-        InvalidInputError: it is not GraphML, or it declares entities.
+        InvalidInputError: it is not GraphML, or it declares entities or attributes.
+        TooLargeError: its defaults, which every node or edge gets, need more memory than there is for requests.
     """
     reader = _Reader(source.name)
     try:
@@ -42,18 +45,30 @@ class _Reader:
         self._owner: dict[str, Any] = self.graph
         self._key: tuple[str, str] = ("", "")
         self._text: list[str] | None = None
-        self.parser = expat.ParserCreate(namespace_separator=" ")
+        # UTF-8 whatever the document declares: the memory that it needs was counted by what its bytes mean in UTF-8.
+        self.parser = expat.ParserCreate("utf-8", " ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._characters
         self.parser.EntityDeclHandler = self._refuse_entities
+        self.parser.AttlistDeclHandler = self._refuse_attributes
 
     def _place(self) -> str:
         return f"{self._name}, line {self.parser.CurrentLineNumber}"
 
     def _refuse_entities(self, *_: object) -> None:
         raise InvalidInputError(self._place(), "declares an XML entity; they are not read")
+
+    def _refuse_attributes(self, *_: object) -> None:
+        raise InvalidInputError(self._place(), "declares the attributes of an element; such declarations are not read")
+
+    def _with_defaults(self, kind: str, values: dict[str, Any]) -> Row:
+        defaults = self._defaults[kind]
+        if defaults:  # a few bytes of a file become values of all its rows
+            charge(imported_defaults(len(defaults)), f"giving each {kind} its defaults")
+        self._owner = {**defaults, **values}
+        return Row(self._place(), self._owner)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         element = tag.rpartition(" ")[2]
@@ -67,12 +82,10 @@ class _Reader:
             case "graph":
                 self.directed = attributes.get("edgedefault", "undirected") == "directed"
             case "node":
-                self._owner = {**self._defaults["node"], "id": attributes.get("id")}
-                self.nodes.append(Row(self._place(), self._owner))
+                self.nodes.append(self._with_defaults("node", {"id": attributes.get("id")}))
             case "edge":
                 ends = {"from": attributes.get("source"), "to": attributes.get("target")}
-                self._owner = {**self._defaults["edge"], **ends}
-                self.edges.append(Row(self._place(), self._owner))
+                self.edges.append(self._with_defaults("edge", ends))
             case "hyperedge":
                 raise InvalidInputError(self._place(), "has a hyperedge; a link joins two devices")
             case "data" | "default":

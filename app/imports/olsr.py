@@ -14,7 +14,8 @@ from solver.errors import InvalidInputError
 __all__ = ["read_jsoninfo", "read_txtinfo"]
 
 _NOTES = ("loss from NLQ towards the destination, from LQ back where no row has that way",)
-_HEADER = re.compile(r"dest\S*\s.*last\s?hop", re.IGNORECASE)
+# Begun once: a search would try every `dest` of a line, and read the rest of the line each time.
+_HEADER = re.compile(r"(?:(?!dest).)*+dest\S*+\s.*last\s?hop", re.IGNORECASE)
 
 
 def read_jsoninfo(name: str, document: Mapping[str, Any]) -> Draft:
@@ -48,7 +49,7 @@ def read_txtinfo(source: Source) -> Draft:
     within = found = False
     for number, line in enumerate(source.text.splitlines(), start=1):
         cells = line.split()
-        if _HEADER.search(line):
+        if _HEADER.match(line):
             within = found = True
         elif not cells or cells[0] == "Table:":
             within = False

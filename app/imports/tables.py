@@ -1,6 +1,7 @@
 """CSV tables of devices, links and label counts, told apart by their headers."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from app.imports.draft import Draft, Row, Source
@@ -59,7 +60,7 @@ def _table(source: Source) -> tuple[set[str], Iterator[Row]]:
         header = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
         raise InvalidInputError(f"{source.name}, line 1", f"is not CSV: {error}") from None
-    double = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    double = next((name for name, count in Counter(header).items() if count > 1), None)
     if double is not None:
         raise InvalidInputError(f"{source.name}, line 1", f"names the column {double!r} twice")
     names = {name.partition("[")[0].partition("(")[0].strip() for name in header}

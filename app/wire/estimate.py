@@ -15,6 +15,7 @@ __all__ = [
     "dense_matrices",
     "device_ids",
     "fleet",
+    "imported_defaults",
     "imported_text",
     "label_matrix",
     "network",
@@ -88,6 +89,8 @@ _TRAINED = 200
 # A value of a file to import: a row's dictionary, the checked row, the fleet's, and the answer's text; the text itself
 # is there as bytes, decoded and in lines (measured: up to 753 for each separator, for tables with one or two columns).
 _IMPORTED, _IMPORTED_BYTE = 800, 8
+# A default of GraphML is copied to each row, and to the fleet and the answer if it is a field's (calculated).
+_DEFAULTED = 250
 _SEPARATORS = (b",", b";", b"\t", b"\n", b" ", b"<", b"{", b"[", b":")
 
 
@@ -129,6 +132,11 @@ def columns_and_objects(n_numbers: int, n_values: int) -> int:
 def imported_text(text: bytes) -> int:
     """A file of any format, read into rows and made a fleet; values are counted by what may stand between them."""
     return _IMPORTED * (1 + sum(map(text.count, _SEPARATORS))) + _IMPORTED_BYTE * len(text)
+
+
+def imported_defaults(count: int) -> int:
+    """Values of a row that the file gives once for all rows."""
+    return _DEFAULTED * count
 
 
 def archive_entries(count: int) -> int:

@@ -1,14 +1,18 @@
 """Every format in the shape that its program writes it, made by hand, and what becomes of it."""
 
 import json
+import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from app.http.problems import TooLargeError
 from app.imports.assembly import Defaults, Imported, make_fleet
 from app.imports.draft import Source
 from app.imports.formats import read_sources
 from app.imports.graphs import fleet_from_networkx
+from app.wire.budget import MemoryBudget
 from solver.errors import InvalidInputError
 
 
@@ -324,3 +328,54 @@ def test_the_format_can_be_named() -> None:
         imported(listed, format_name="excel")
     with pytest.raises(InvalidInputError, match=r"^file1: only CSV may be in two files, devices and links$"):
         imported(GRAPHML, LINKS)
+
+
+def spaces(count: int) -> str:
+    return " " * count
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"digraph {{\na{spaces(1500)}x\n}}",
+        f"digraph {{\na -> b{spaces(1500)}x\n}}",
+        f"digraph {{\nsubgraph cluster_a{spaces(30_000)}x\n}}",
+        json.dumps({"nodes": [{"id": "a", f"{spaces(500)}x{spaces(500)}[": 1}], "links": []}),
+        f"Table: Topology\n{'dest ' * 30_000}\n",
+        f"id,{','.join(map(str, range(20_000)))}\n",
+    ],
+    ids=["node", "link", "cluster", "heading", "table", "columns"],
+)
+def test_a_line_takes_no_more_time_than_its_length(text: str) -> None:
+    begin = time.process_time()
+    with suppress(InvalidInputError):
+        imported(text)
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize("key", ["airtime_seconds [ms]", "  airtime_seconds(ms) ", "airtime_seconds  [ms]"])
+def test_a_unit_stands_in_brackets_with_or_without_spaces(key: str) -> None:
+    found = imported(json.dumps({"nodes": [{"id": "a", key: 500}], "links": []}))
+    assert devices(found)["a"]["airtime_seconds"] == 0.5
+
+
+def test_what_a_document_declares_for_attributes_is_refused() -> None:
+    declared = '<!DOCTYPE graphml [<!ATTLIST node id CDATA "default">]>'
+    text = f'<?xml version="1.0"?>\n{declared}\n<graphml><graph><node/></graph></graphml>'
+    with pytest.raises(InvalidInputError, match="^file0, line 2: declares the attributes of an element"):
+        imported(text)
+
+
+def test_graphml_is_utf_8_whatever_it_declares() -> None:
+    text = '<?xml version="1.0" encoding="cp500"?><graphml><graph><node id="ä"/></graph></graphml>'
+    assert list(devices(imported(text))) == ["ä"]
+    with pytest.raises(InvalidInputError, match="is not well-formed XML"):
+        imported(text.encode("cp500"), format_name="graphml")
+
+
+def test_defaults_of_graphml_are_charged_for_every_row() -> None:
+    keys = "".join(f'<key id="{i}" for="node" attr.name="n{i}"><default>1</default></key>' for i in range(1000))
+    nodes = "".join(f'<node id="{i}"/>' for i in range(1000))
+    memory = MemoryBudget(100_000_000, 1)
+    with memory.account(), pytest.raises(TooLargeError, match="^giving each node its defaults takes the request to"):
+        imported(f"<graphml>{keys}<graph>{nodes}</graph></graphml>")
