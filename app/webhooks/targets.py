@@ -6,6 +6,7 @@ TargetError     a webhook may not go there
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -15,6 +16,10 @@ from solver.errors import FedsiftError
 __all__ = ["Place", "TargetError", "Targets"]
 
 _PORTS = {"http": 80, "https": 443}
+# Where the public internet is in IPv6, and the addresses of IPv4 that a translator (NAT64) reaches. `is_global` takes
+# more for public, such as fec0::/10 of old networks.
+_PUBLIC_IPV6 = IPv6Network("2000::/3")
+_TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 class TargetError(FedsiftError):
@@ -95,5 +100,14 @@ class Targets:
     def _may_connect(self, place: Place, text: str) -> bool:
         if is_in(text, self.networks):
             return True
-        address = plain(text)
-        return place.secure and address.is_global and not address.is_multicast
+        return place.secure and _is_public(plain(text))
+
+
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether it is an address of the public internet, also if IPv6 carries it to one of IPv4."""
+    if isinstance(address, IPv6Address):
+        if address in _TRANSLATED:
+            return _is_public(IPv4Address(int(address) & 0xFFFFFFFF))
+        if address not in _PUBLIC_IPV6 or address.sixtofour is not None:
+            return False
+    return address.is_global and not address.is_multicast
