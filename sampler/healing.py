@@ -18,8 +18,13 @@ from sampler.objectives.registry import DEFAULT_OBJECTIVE, find_objective
 from sampler.objectives.remembered import Remembered
 from sampler.searches.greedy import grow
 from sampler.searches.local_search import LEAST_GAIN, LocalSearch
+from solver.step.fast import time_left
 
 __all__ = ["Healed", "Quota", "QuotaError", "Replacement", "heal"]
+
+# What SciPy's `milp` says of a problem without a solution, and the least time that it gets.
+_INFEASIBLE = 2
+_LEAST_SECONDS = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +40,19 @@ class Quota:
 
 
 class QuotaError(SamplingError):
-    """Fewer devices of a quota can be sampled than it asks for; or S devices cannot meet all quotas, if `together`."""
+    """Quotas that no set meets: one with fewer candidates than it asks for, or several that S devices cannot meet.
 
-    def __init__(self, place: int, quota: Quota, able: int, *, together: bool = False) -> None:
-        super().__init__(f"quota {place} asks for {quota.least} devices, {able} can be sampled")
-        self.place = place
+    Attributes:
+        places: the quotas by number. Without any one of several, the others could be met, if there was time to look.
+        able: the candidates of the one quota.
+        proven: no set meets them; otherwise none was found in time.
+    """
+
+    def __init__(self, places: Sequence[int], *, able: int = 0, proven: bool = True) -> None:
+        super().__init__(f"quotas {', '.join(map(str, places))} cannot be met")
+        self.places = tuple(places)
         self.able = able
-        self.together = together
+        self.proven = proven
 
 
 @dataclass(frozen=True)
@@ -85,7 +96,8 @@ def heal(
     With `swaps`, members are then swapped for others as long as that raises the objective and keeps the quotas.
 
     Raises:
-        QuotaError: too few candidates are in a quota, or no S candidates meet all quotas (without `most`).
+        QuotaError: too few candidates are in a quota, or no S candidates meet all quotas (without `most`), or none that
+            do were found in time.
     """
     gone = np.empty(0, np.int64) if lost is None else lost
     able = members[np.isin(members, problem.candidates) & ~np.isin(members, gone)]
@@ -101,7 +113,7 @@ def heal(
     search.standing.move_to(kept)
     came, complete = _newcomers(search, rest, count, quotas)
     if most is None and any(quota.missing(search.standing.members) for quota in quotas):
-        kept, needed = _meeting(problem, able, quotas, search.standing.members)
+        kept, needed = _meeting(problem, able, quotas)
         search.standing.move_to(np.append(kept, needed))
         others = problem.candidates[~np.isin(problem.candidates, search.standing.members)]
         more, complete = _newcomers(search, others, min(problem.sample_size - len(kept) - len(needed), len(others)), ())
@@ -125,40 +137,66 @@ def _making_room(kept: NDArray[np.int64], size: int, quotas: Sequence[Quota]) ->
 
 
 def _meeting(
-    problem: SamplingProblem, kept: NDArray[np.int64], quotas: Sequence[Quota], found: NDArray[np.int64]
+    problem: SamplingProblem, kept: NDArray[np.int64], quotas: Sequence[Quota]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Who stays and who must come so that S devices meet all quotas, with as few newcomers as possible.
 
     Quotas that share devices may need those in several of them, which the search by objective does not look for.
 
     Raises:
-        QuotaError: no S devices meet all quotas; `found` is the set that came nearest.
+        QuotaError: no S devices meet all quotas, or none were found in time.
+    """
+    found, proven = _fewest(problem, kept, quotas)
+    if found is None:
+        raise QuotaError(_conflict(problem, kept, quotas) if proven else range(len(quotas)), proven=proven)
+    staying = kept[np.isin(kept, found)]
+    room = problem.sample_size - len(found)
+    others = kept[~np.isin(kept, found)][:room]
+    return np.append(staying, others), found[~np.isin(found, kept)]
+
+
+def _conflict(problem: SamplingProblem, kept: NDArray[np.int64], quotas: Sequence[Quota]) -> list[int]:
+    """Of quotas that no S devices meet, some that none meet either, and that could be met without any one of them."""
+    places = list(range(len(quotas)))
+    for place in range(len(quotas)):
+        if problem.out_of_time:
+            break
+        others = [one for one in places if one != place]
+        found, proven = _fewest(problem, kept, [quotas[one] for one in others])
+        if found is None and proven:
+            places = others
+    return places
+
+
+def _fewest(
+    problem: SamplingProblem, kept: NDArray[np.int64], quotas: Sequence[Quota]
+) -> tuple[NDArray[np.int64] | None, bool]:
+    """At most S candidates that meet all quotas, with as few newcomers as possible; else None.
+
+    Also returns whether the answer is certain: the problem is NP-hard, so that it may end with the time.
     """
     # A server should not load SciPy's optimisers when it starts: few runs have quotas that share devices.
     from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415
     from scipy.sparse import csr_array  # noqa: PLC0415
 
+    if not quotas:
+        return np.empty(0, np.int64), True
+    left = time_left(problem.effort)
     candidates = np.intersect1d(problem.candidates, np.concatenate([quota.devices for quota in quotas]))
-    stays = np.isin(candidates, kept)
     within = csr_array(np.array([np.isin(candidates, quota.devices) for quota in quotas], np.float64))
-    limits = [
-        LinearConstraint(within, lb=np.array([quota.least for quota in quotas])),
-        LinearConstraint(np.ones((1, candidates.size)), ub=problem.sample_size),
-    ]
     chosen = milp(
-        np.where(stays, 0.0, 1.0),
+        np.where(np.isin(candidates, kept), 0.0, 1.0),
         integrality=np.ones(candidates.size, np.int64),
         bounds=Bounds(0, 1),
-        constraints=limits,
+        constraints=[
+            LinearConstraint(within, lb=np.array([quota.least for quota in quotas])),
+            LinearConstraint(np.ones((1, candidates.size)), ub=problem.sample_size),
+        ],
+        options={} if left is None else {"time_limit": max(left, _LEAST_SECONDS)},
     )
     if chosen.x is None:
-        place, quota = next((i, one) for i, one in enumerate(quotas) if one.missing(found))
-        raise QuotaError(place, quota, int(np.isin(found, quota.devices).sum()), together=True)
-    needed = candidates[chosen.x > 0.5]
-    staying = kept[np.isin(kept, needed)]
-    room = problem.sample_size - len(needed)
-    others = kept[~np.isin(kept, needed)][:room]
-    return np.append(staying, others), needed[~np.isin(needed, kept)]
+        return None, chosen.status == _INFEASIBLE
+    return candidates[chosen.x > 0.5], chosen.status == 0
 
 
 def _newcomers(
@@ -173,7 +211,7 @@ def _newcomers(
         among = rest[np.isin(rest, quota.devices) & ~np.isin(rest, came)]
         if wanted > len(among):
             able = int(np.isin(here, quota.devices).sum()) + len(among)
-            raise QuotaError(place, quota, able)
+            raise QuotaError([place], able=able)
         wanted = min(wanted, count - len(came))
         if wanted:
             grown = grow(search.standing, replace(search.problem, sample_size=len(here) + wanted), among)

@@ -94,7 +94,7 @@ def next_set(query: PlanQuery, carried: Carried, period: int, gone: NDArray[np.i
             healed = _healed(query.sampler, problem, state.sampled, generator, lost=leaving, policy=policy)
         except QuotaError as error:
             why = refused | dict.fromkeys(carried.lost, LOST)
-            raise _too_few(query, problem, policy.groups[error.place], error, why) from error
+            raise _unmet(query, problem, policy.groups, error, why) from error
     if not healed.sampled.size:
         raise _nobody(query, carried, refused | reasons)
     replaced = tuple(_told(one, reasons) for one in healed.replaced)
@@ -196,15 +196,26 @@ def _nobody(query: PlanQuery, carried: Carried, reasons: dict[int, str]) -> Infe
     return _infeasible(query, _NOBODY, reasons, first)
 
 
-def _too_few(
-    query: PlanQuery, problem: SamplingProblem, group: Group, error: QuotaError, refused: dict[int, str]
+def _unmet(
+    query: PlanQuery, problem: SamplingProblem, groups: tuple[Group, ...], error: QuotaError, refused: dict[int, str]
 ) -> InfeasibleError:
-    unable = np.setdiff1d(group.quota.devices, problem.candidates)
+    """Groups that cannot be met: their devices that cannot train, with the reason; if several, what the others do."""
+    told = [groups[place] for place in error.places]
+    members = np.unique(np.concatenate([group.quota.devices for group in told]))
+    unable = np.setdiff1d(members, problem.candidates)
     found = {one.device: one.reason for one in obstacles(problem.schedule, problem.horizon, unable)}
     reasons = {device: refused.get(device, found.get(device, "is not in `eligible`")) for device in unable.tolist()}
-    detail = f"{group.quota.least} devices of the group {group.name} are to train, {error.able} can"
-    if error.together:
-        detail += f", if the other groups have their share of sample_size, {query.sample_size}"
+    if len(told) == 1:
+        detail = f"{told[0].quota.least} devices of the group {told[0].name} are to train, {error.able} can"
+    else:
+        asked = ", ".join(f"{group.quota.least} of {group.name}" for group in told)
+        known = "no" if error.proven else "there was no time to find out which"
+        detail = f"{known} {problem.sample_size} devices have the least share of all these groups: {asked}"
+        counts: dict[int, list[str]] = {}
+        for group in told:
+            for device in np.intersect1d(group.quota.devices, problem.candidates).tolist():
+                counts.setdefault(device, []).append(group.name)
+        reasons |= {device: f"can train, and counts for {', '.join(names)}" for device, names in counts.items()}
     return _infeasible(query, detail, reasons, query.horizon - problem.horizon + 1)
 
 
@@ -230,7 +241,7 @@ def within_groups(query: PlanQuery, result: PlanResult, policy: Policy) -> PlanQ
         try:
             healed = _healed(query.sampler, problem, sampled, np.random.default_rng(query.seed), policy=first)
         except QuotaError as error:
-            raise _too_few(query, problem, policy.groups[error.place], error, {}) from error
+            raise _unmet(query, problem, policy.groups, error, {}) from error
     return replace(query, sampled=healed.sampled)
 
 

@@ -1,6 +1,7 @@
 """Lost devices are replaced by those that raise the objective most; a swap pays for the data that has moved."""
 
-from itertools import combinations
+import time
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sampler.set_bound import set_bound
 from solver import GradientModel, HorizonState, Schedule, advance, start
 from solver.horizon.membership import as_it_stands, exchange
 from solver.network import Network
+from solver.step.fast import effort_for
 from tests.support.sampling import labelled, network, problem
 
 SIZE = 4
@@ -127,8 +129,27 @@ def test_quotas_that_share_devices_are_met_together_or_refused() -> None:
     apart = [Quota(np.array([first, first + 1, 19]), 2) for first in (0, 10, 12, 14)]
     with pytest.raises(QuotaError) as refused:
         heal(posed, MEMBERS, np.random.default_rng(0), quotas=apart)
-    assert refused.value.together
+    assert (refused.value.places, refused.value.proven) == ((0, 1, 2, 3), True)
+    # Without any one of those four the others can be met; a quota that anything meets does not matter.
+    with pytest.raises(QuotaError) as refused:
+        heal(posed, MEMBERS, np.random.default_rng(0), quotas=[Quota(np.arange(20), 1), *apart])
+    assert refused.value.places == (1, 2, 3, 4)
     assert heal(posed, MEMBERS, np.random.default_rng(0), quotas=apart, most=1).sampled.size <= SIZE
+
+
+def test_a_search_for_devices_that_meet_all_quotas_ends_with_its_time() -> None:
+    """Of the affine space of order 3 in 4 dimensions, 61 of the 81 points meet all 1,080 lines, and no 60 do."""
+    points = list(product(range(3), repeat=4))
+    third = {(a, b): tuple(-(x + y) % 3 for x, y in zip(a, b, strict=True)) for a, b in combinations(points, 2)}
+    lines = {frozenset(map(points.index, (a, b, c))) for (a, b), c in third.items()}
+    quotas = [Quota(np.array(sorted(line)), 1) for line in lines]
+    assert len(quotas) == 1080
+    posed = problem(labelled(81), 60, effort=effort_for(1e-6, 1.0))
+    begin = time.monotonic()
+    with pytest.raises(QuotaError) as refused:
+        heal(posed, np.arange(4), np.random.default_rng(0), quotas=quotas)
+    assert not refused.value.proven
+    assert time.monotonic() - begin < 20
 
 
 def test_quotas_are_filled_first_and_others_make_room() -> None:
@@ -145,7 +166,7 @@ def test_quotas_are_filled_first_and_others_make_room() -> None:
     assert few.missing(swapped.sampled) == some.missing(swapped.sampled) == 0
     with pytest.raises(QuotaError) as refused:
         heal(posed, MEMBERS, np.random.default_rng(0), lost=np.array([2]), quotas=(Quota(np.array([30, 7]), 2),))
-    assert (refused.value.place, refused.value.able) == (0, 1)
+    assert (refused.value.places, refused.value.able) == ((0,), 1)
 
 
 @pytest.mark.parametrize("objective", ["balance", "surrogate"])

@@ -200,13 +200,34 @@ def test_groups_that_no_set_has_are_refused(client: httpx.Client) -> None:
         return client.post("/v1/runs", json=random_request(2, 10, participation={"groups": asked}))
 
     assert set(post([0, 1], [1, 2]).json()["sampled"]) == {0, 1, 2}
-    refused = post([0, 1, 2], [0, 3, 4], [0, 5, 7])
+    refused = post([0, 1, 2], [0, 3, 4], [0, 5, 7], list(range(10)))
     assert refused.status_code == 422
-    assert refused.json()["detail"].endswith("can, if the other groups have their share of sample_size, 3")
+    assert refused.json()["detail"] == (
+        "no 3 devices have the least share of all these groups: 2 of site-0, 2 of site-1, 2 of site-2"
+    )
+    told = {one["device"]: one["reason"] for one in refused.json()["devices"]}
+    assert told[0] == "can train, and counts for site-0, site-1, site-2"
+    assert told[7] == "can train, and counts for site-2"
+    assert set(told) == {0, 1, 2, 3, 4, 5, 7}
     alone = post([0])
     assert alone.json()["errors"] == [
         {"pointer": "/participation/groups/0/min_share", "detail": "asks for 2 devices of sample_size, the group has 1"}
     ]
+
+
+def test_groups_that_can_no_longer_be_met_together_are_told_with_their_devices(client: httpx.Client) -> None:
+    """One device is in all groups. When it is lost, three groups need four devices."""
+    asked = [
+        {"name": f"site-{i}", "devices": devices, "min_share": 0.6}
+        for i, devices in enumerate(([0, 1, 2], [0, 1, 4], [0, 5, 1]))
+    ]
+    run = Run(client, random_request(2, 10, horizon=30, participation={"groups": asked}))
+    assert {0, 1} <= set(run.period["sampled"])
+    refused = run.send(lost=[0]).json()
+    assert refused["detail"].startswith("no 3 devices have the least share of all these groups: 2 of site-0, ")
+    told = {one["device"]: one["reason"] for one in refused["devices"]}
+    assert told[0] == "lost"
+    assert told[1] == "can train, and counts for site-0, site-1, site-2"
 
 
 def test_everybody_who_cannot_take_a_place_is_told_with_the_reason(client: httpx.Client) -> None:
