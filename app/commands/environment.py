@@ -16,8 +16,8 @@ _OTHERS = {"API_KEY", "KEY", "PUBLISH", "URL"}
 _OTHER_PREFIXES = ("BASE_IMAGE", "IMAGE", "TEST_")
 
 
-def read_settings(*, warn: bool = False, **given: object) -> Settings:
-    """The settings of the environment and of options, which count more; unknown variables are warned of if asked.
+def read_settings(*, warn: bool = True, **given: object) -> Settings:
+    """The settings of the environment and of options, which count more; unknown variables are warned of.
 
     Raises:
         FedsiftError: some are wrong.

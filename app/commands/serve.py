@@ -21,11 +21,12 @@ from app.keys.store import KeyStore
 from app.ledger import Ledger
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError
+from app.store.store import explained
 from app.telemetry.logs import set_up_logs
 from app.telemetry.shared import shared_metrics
 from app.telemetry.traces import tracing
 from app.worker.supervisor import Supervisor, require_extra
-from solver.errors import MissingExtraError
+from solver.errors import FedsiftError, MissingExtraError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -43,9 +44,10 @@ def serve(
     workers: Annotated[int | None, typer.Option(help="Validation workers beside it (FEDSIFT_WORKERS).")] = None,
 ) -> None:
     """Start the service; SIGTERM and Ctrl+C end it with status 0. Every FEDSIFT_* setting is in docs/api.md."""
-    settings = read_settings(warn=True, host=host, port=port, processes=processes, workers=workers)
+    settings = read_settings(host=host, port=port, processes=processes, workers=workers)
     refuse_newer_schema(settings)
     refuse_open_door(settings)
+    refuse_taken_port(settings)
     refuse_missing_telemetry(settings)
     if settings.workers:
         require_extra()
@@ -149,6 +151,22 @@ def refuse_missing_telemetry(settings: Settings) -> None:
         raise typer.Exit(2) from error
 
 
+def refuse_taken_port(settings: Settings) -> None:
+    """Say plainly that the address cannot be listened on, before anything is loaded.
+
+    Raises:
+        FedsiftError: it cannot; names the settings.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+    except OSError as error:
+        told = f"cannot listen on {settings.host}, port {settings.port} (FEDSIFT_HOST, FEDSIFT_PORT)"
+        raise FedsiftError(f"{told}: {error.strerror}") from error
+
+
 def refuse_open_door(settings: Settings) -> None:
     """Do not listen beyond this machine without keys or a gateway, unless told to."""
     if not settings.needs_key or settings.gateway_header:
@@ -158,8 +176,7 @@ def refuse_open_door(settings: Settings) -> None:
         if KeyStore(store).all():
             return
     except StoreError as error:
-        typer.echo(f"the store cannot be reached: {error}", err=True)
-        raise typer.Exit(1) from error
+        raise FedsiftError(explained(settings.database_url, error)) from error
     finally:
         store.close()
     typer.echo(

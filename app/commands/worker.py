@@ -21,7 +21,7 @@ def worker(
     """Train parts of validations until told to stop; processes that die are replaced."""
     if count < 1:
         raise typer.BadParameter("must be at least 1", param_hint="--count")
-    settings = read_settings(warn=True)
+    settings = read_settings()
     tracing(settings.otlp_endpoint).close()  # says at once if its extra is missing
     set_up_logs(settings.log_level)
     supervise(count, settings)

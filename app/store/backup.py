@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from app.store.database import Database, ReadTransaction, Transaction
+from app.store.database import Database, ReadTransaction, StoreError, Transaction
 from app.store.sqlite import SqliteDatabase, reading_file
-from app.store.store import applied, apply, open_database
+from app.store.store import applied, apply, explained, named, open_database
 from solver.errors import FedsiftError
 
 __all__ = ["BackupError", "back_up", "restore"]
@@ -33,16 +33,19 @@ def back_up(url: str, path: Path, timeout: float) -> dict[str, int]:
     `timeout` is how long the database may take to answer at all.
 
     Raises:
-        BackupError: the file is there already, or the database has no tables.
-        StoreError: the database does not answer, its schema is newer, or the file cannot be written.
+        BackupError: the file is there already, or the database does not answer, is not there or has no tables.
+        StoreError: its schema is newer, or the file cannot be written.
     """
     if path.exists():
         raise BackupError(f"{path} is there already, and no backup is written over")
+    sqlite_path = url.removeprefix("sqlite:///")
+    if sqlite_path != url and not Path(sqlite_path).exists():  # opening it would make it
+        raise BackupError(f"{named(url)}: there is no database")
     _check_answer(url, timeout)
     with _opened(url) as source, source.read() as t, _new_file(path) as target:
         done = applied(source, t)
         if not done:
-            raise BackupError("the database is empty")
+            raise BackupError(f"{named(url)}: the database is empty")
         with target.migration() as into:
             apply(into, done)
             return _copy(t, into, layout=into)
@@ -52,8 +55,8 @@ def restore(path: Path, url: str, timeout: float) -> dict[str, int]:
     """Put a backup into an empty database; returns the number of rows of each table.
 
     Raises:
-        BackupError: the database has rows or other tables already, or the file is damaged.
-        StoreError: the database does not answer, the backup is of a newer release, or cannot be read.
+        BackupError: the database does not answer, has rows or other tables already, or the file is damaged.
+        StoreError: the backup is of a newer release, or cannot be read.
     """
     _check_answer(url, timeout)
     with reading_file(path) as t:
@@ -117,6 +120,8 @@ def _check_answer(url: str, timeout: float) -> None:
     try:
         with database.read() as t:
             t.rows("SELECT 1")
+    except StoreError as error:
+        raise BackupError(explained(url, error)) from error
     finally:
         database.close()
 
@@ -127,6 +132,9 @@ def _new_file(path: Path) -> Iterator[Database]:
     partial = path.with_name(f"{path.name}.partial")
     try:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError as error:
+        reason = "another backup writes it, or one was broken off; then delete it"
+        raise BackupError(f"{partial} is there already: {reason}") from error
     except OSError as error:
         raise BackupError(f"{partial}: {error.strerror}") from error
     database = SqliteDatabase(partial)

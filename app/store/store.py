@@ -12,12 +12,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
-from app.store.database import WAIT_SECONDS, Database, DiskFullError, NewerSchemaError, ReadTransaction, Transaction
+from app.store.database import (
+    WAIT_SECONDS,
+    Database,
+    DiskFullError,
+    NewerSchemaError,
+    ReadTransaction,
+    StoreError,
+    Transaction,
+)
 from app.store.outbox import logged_after
 from app.store.sqlite import SqliteDatabase
 from solver.errors import InvalidInputError, MissingExtraError
 
-__all__ = ["ADDITIVE", "Store", "applied", "apply", "open_database", "release_migrations"]
+__all__ = ["ADDITIVE", "Store", "applied", "apply", "explained", "named", "open_database", "release_migrations"]
 
 T = TypeVar("T")
 
@@ -172,7 +180,7 @@ def open_database(url: str, timeout: float) -> Database:
     if url.startswith("sqlite:///"):
         return SqliteDatabase(Path(url.removeprefix("sqlite:///")), timeout)
     if not url.startswith(("postgresql://", "postgres://")):
-        raise InvalidInputError(f"FEDSIFT_DATABASE_URL={_without_password(url)}", _KNOWN_URLS)
+        raise InvalidInputError(named(url), _KNOWN_URLS)
     try:
         # Imported here: the default store does not need psycopg.
         from app.store.postgres import PostgresDatabase  # noqa: PLC0415
@@ -181,9 +189,15 @@ def open_database(url: str, timeout: float) -> Database:
     return PostgresDatabase(url, timeout)
 
 
-def _without_password(url: str) -> str:
-    """The URL without what may be a name and a password, for messages."""
-    return re.sub(r"(?i)(password=)[^&]*", r"\1…", re.sub(r"^([^:/]*:?/*).*@", r"\1…@", url))
+def named(url: str) -> str:
+    """The setting and its value, without what may be a name and a password, for messages."""
+    plain = re.sub(r"(?i)(password=)[^&]*", r"\1…", re.sub(r"^([^:/]*:?/*).*@", r"\1…@", url))
+    return f"FEDSIFT_DATABASE_URL={plain}"
+
+
+def explained(url: str, error: StoreError) -> str:
+    """What is wrong with the database of this URL, on one line: drivers write several."""
+    return f"{named(url)}: {' '.join(str(error).split())}"
 
 
 @cache

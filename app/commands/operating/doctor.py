@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import platform
 import shutil
 import sqlite3
@@ -19,8 +20,8 @@ from app.commands.environment import read_settings, unknown_settings
 from app.plans.planning import make_plan
 from app.plans.request import EXAMPLE, PlanRequest
 from app.settings import Settings
-from app.store.database import Database, ReadTransaction
-from app.store.store import applied, open_database, release_migrations
+from app.store.database import Database, ReadTransaction, StoreError
+from app.store.store import applied, explained, open_database, release_migrations
 from solver.errors import FedsiftError
 
 __all__ = ["Finding", "doctor"]
@@ -61,7 +62,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findi
 def _examine() -> Iterator[Finding]:
     yield Finding("ok", "versions", ", ".join(_versions()))
     try:
-        settings = read_settings()
+        settings = read_settings(warn=False)
     except FedsiftError as error:
         yield Finding("error", "settings", str(error))
         return
@@ -96,7 +97,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 def _store(settings: Settings) -> Iterator[Finding]:
     sqlite_path = settings.database_url.removeprefix("sqlite:///")
     if sqlite_path != settings.database_url and not Path(sqlite_path).exists():
-        yield Finding("ok", "store", f"{sqlite_path} is not there yet; it is made at the first use")
+        yield _new_store(Path(sqlite_path))
         return
     try:
         database = open_database(settings.database_url, settings.store_timeout)
@@ -104,8 +105,17 @@ def _store(settings: Settings) -> Iterator[Finding]:
             yield from _inside(database, settings)
         finally:
             database.close()
+    except StoreError as error:
+        yield Finding("error", "store", explained(settings.database_url, error))
     except FedsiftError as error:
         yield Finding("error", "store", str(error))
+
+
+def _new_store(path: Path) -> Finding:
+    folder = next(one for one in path.absolute().parents if one.exists())
+    if folder.is_dir() and os.access(folder, os.W_OK):
+        return Finding("ok", "store", f"{path} is not there yet; it is made at the first use")
+    return Finding("error", "store", f"{path} is not there, and cannot be made: {folder} is no folder to write to")
 
 
 def _inside(database: Database, settings: Settings) -> Iterator[Finding]:

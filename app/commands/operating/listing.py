@@ -9,18 +9,28 @@ import typer
 
 from app.commands.environment import read_settings
 from app.commands.output.text_table import text_table
-from app.store import Store
+from app.store import NewerSchemaError, Store, StoreError
+from app.store.store import explained
+from solver.errors import FedsiftError
 
 __all__ = ["opened_store", "show_rows"]
 
 
 @contextmanager
 def opened_store() -> Iterator[Store]:
-    """The store, for as long as the command needs it."""
+    """The store, for as long as the command needs it.
+
+    Raises:
+        FedsiftError: it does not answer; names the setting.
+    """
     settings = read_settings()
     store = Store(settings.database_url, settings.store_timeout)
     try:
         yield store
+    except NewerSchemaError:
+        raise
+    except StoreError as error:
+        raise FedsiftError(explained(settings.database_url, error)) from error
     finally:
         store.close()
 

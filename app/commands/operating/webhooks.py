@@ -29,7 +29,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Tell a program of everything that happens to an owner's plans, runs and validations from now on."""
-    Targets.of(read_settings().webhook_targets).place(url)
+    Targets.of(read_settings(warn=False).webhook_targets).place(url)
     with opened_store() as store:
         if owner != LOCAL:
             KeyStore(store).check_owner(owner)

@@ -1,5 +1,8 @@
 """Wrong settings are told on one line that names the variable and its value; unknown ones are warned of."""
 
+import socket
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -48,6 +51,46 @@ def test_a_database_url_is_shown_without_its_password(monkeypatch: pytest.Monkey
     done = run(monkeypatch, "keys", "list", DATABASE_URL=url)
     told = f"error: FEDSIFT_DATABASE_URL={shown}: must begin with sqlite:/// or postgresql://\n"
     assert (done.exit_code, done.stderr) == (1, told)
+
+
+@pytest.mark.parametrize("words", [("keys", "list"), ("webhooks", "list"), ("backup", "a")])
+@pytest.mark.parametrize("place", ["{}/file/x.db", "{}/file"])
+def test_a_database_that_cannot_be_opened_is_named_on_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...], place: str
+) -> None:
+    (tmp_path / "file").write_text("no database, and no folder")
+    monkeypatch.chdir(tmp_path)
+    url = f"sqlite:///{place.format(tmp_path)}"
+    done = run(monkeypatch, *words, DATABASE_URL=url)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"error: FEDSIFT_DATABASE_URL={url}: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(monkeypatch, "keys", "list", DATABASE_URL="postgresql://me:secret@127.0.0.1:1/db")
+    assert done.stderr.startswith("error: FEDSIFT_DATABASE_URL=postgresql://…@127.0.0.1:1/db: ")
+    assert done.stderr.count("\n") == 1
+    assert "secret" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run(monkeypatch, "serve", PORT=str(port), DATABASE_URL=f"sqlite:///{tmp_path}/fedsift.db")
+    told = f"cannot listen on 127.0.0.1, port {port} (FEDSIFT_HOST, FEDSIFT_PORT): Address already in use"
+    assert (done.exit_code, done.stderr) == (1, f"error: {told}\n")
+
+
+@pytest.mark.parametrize("words", [("keys", "list"), ("backup", "a"), ("webhooks", "list")])
+def test_every_command_warns_of_a_variable_that_is_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """A wrong name here would be a backup of another database."""
+    monkeypatch.chdir(tmp_path)
+    done = run(monkeypatch, *words, DATABASE_URL="sqlite:///fedsift.db", DATABSE_URL="sqlite:///other.db")
+    told = "warning: FEDSIFT_DATABSE_URL is not a setting of fedsift; did you mean FEDSIFT_DATABASE_URL?"
+    assert done.stderr.splitlines()[0] == told
 
 
 def test_an_unknown_variable_is_warned_of_with_the_nearest_setting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,3 +186,19 @@ def test_a_backup_of_a_newer_release_is_refused(tmp_path: Path) -> None:
     (tmp_path / "old.db").rename(tmp_path / "backup")
     with pytest.raises(NewerSchemaError, match="9999"):
         restore(tmp_path / "backup", f"sqlite:///{tmp_path}/new.db", 60)
+
+
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match=r"^FEDSIFT_DATABASE_URL=sqlite:///.*/none\.db: there is no database$"):
+        back_up(f"sqlite:///{tmp_path}/none.db", tmp_path / "a", 1.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_backup_that_was_broken_off_is_named(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/fedsift.db"
+    store = Store(url)
+    store.migrate()
+    store.close()
+    (tmp_path / "a.partial").touch()
+    with pytest.raises(BackupError, match=r"/a\.partial is there already: another backup writes it, or one was broken"):
+        back_up(url, tmp_path / "a", 1.0)

@@ -43,6 +43,13 @@ def test_a_store_that_is_not_there_yet_is_not_made(monkeypatch: pytest.MonkeyPat
     assert not (tmp_path / "new.db").exists()
 
 
+def test_a_store_that_cannot_be_made_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    status, found = examine(monkeypatch, DATABASE_URL=f"sqlite:///{tmp_path}/file/new.db")
+    assert (status, found["store"][0]) == (1, "error")
+    assert found["store"][1].endswith(f"cannot be made: {tmp_path}/file is no folder to write to")
+
+
 def test_a_silent_worker_and_validations_that_wait_for_it(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
     WorkerStore(crew.store).register("dead", "elsewhere", 1)
     settings = {"DATABASE_URL": crew.url, "WORKER_TIMEOUT": "1"}
