@@ -74,7 +74,8 @@ class Targets:
             host, port = parts.hostname, parts.port
         except ValueError as error:
             raise TargetError(url, f"is no URL: {error}") from error
-        if parts.scheme not in _PORTS or not host or parts.username is not None or not url.isascii():
+        plain_text = url.isascii() and url.isprintable() and " " not in url  # no request line has others
+        if parts.scheme not in _PORTS or not host or parts.username is not None or not plain_text:
             raise TargetError(url, "is no URL of the form https://host/path")
         if host not in self.names and not is_in(host, self.networks):
             raise TargetError(host, "is not listed in FEDSIFT_WEBHOOK_TARGETS")

@@ -39,6 +39,8 @@ def test_a_listed_host_is_a_place(url: str, place: Place) -> None:
         "file:///etc/passwd",
         "https://hooks.example:99999/",
         "https:///x",
+        "https://hooks.example/a b",
+        "https://hooks.example/a\r\nX: y",
         "hooks.example",
     ],
 )
