@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from solver.errors import FedsiftError, InvalidInputError
@@ -61,6 +61,9 @@ class Client:
             raise OSError("the answer is not JSON; is this the address of fedsift?") from error
         except HTTPError as error:
             raise _refusal(error) from error
+        except URLError as error:
+            reason = getattr(error.reason, "strerror", None) or error.reason
+            raise OSError(f"{self._url} does not answer: {reason} (--url or FEDSIFT_URL names the service)") from error
 
     def get_patiently(self, path: str) -> dict[str, Any]:
         """The JSON answer; repeats the call while the service does not answer."""

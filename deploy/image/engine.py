@@ -1,7 +1,7 @@
 """Find a container engine, and build and run fedsift's images with it.
 
     python engine.py build        builds both targets
-    python engine.py multiarch    builds both for amd64 and arm64, as manifest lists NAME:VERSION-TARGET
+    python engine.py multiarch    builds both for amd64 and arm64, as manifest lists NAME:VERSION-TARGET-multiarch
     python engine.py pin          pulls the base image and writes its digest to base.digest, from where builds read it
     python engine.py command      prints the engine's command with its options, for use by hand
 
@@ -16,6 +16,7 @@ The engine is docker if its daemon answers, else podman, or buildah with podman.
     PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS    as for pip
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -63,21 +64,40 @@ class Engine:
 
     def build_all_platforms(self, target: str) -> None:
         """Build a manifest list with an image for every platform; foreign ones need QEMU's emulation (binfmt)."""
-        manifest = f"{NAME}:{_version()}-{target}"
+        if BASE_TOOL:
+            raise SystemExit("FEDSIFT_BASE_IMAGE_TOOL makes a base image of this platform alone; unset it")
+        # A name of its own: that of an image cannot become the name of a list.
+        manifest = f"{NAME}:{_version()}-{target}-multiarch"
         platforms = ("--platform", ",".join(PLATFORMS), "--manifest", manifest)
+        # The base image is pulled for each platform.
+        options = tuple(one for one in self.build_options if not one.startswith("--pull"))
         if self.builder[0] == "docker":
             platforms = ("--platform", ",".join(PLATFORMS), "--tag", manifest)
         else:
             subprocess.run([*self.runner, "manifest", "rm", manifest], capture_output=True, check=False)  # noqa: S603
-        command = [*self.builder, *self.build_options, *_arguments(), *platforms, "--target", target, "."]
+        command = [*self.builder, *options, *_arguments(), *platforms, "--target", target, "."]
         subprocess.run(command, cwd=SOURCES, check=True)  # noqa: S603
+        # The name of the base image is now that of the last platform's: other builds need this machine's.
+        subprocess.run([*self.runner, "pull", "--quiet", BASE], check=True)  # noqa: S603
 
     def pin_base(self) -> None:
-        """Write down which image the tag names today."""
-        subprocess.run([*self.runner, "pull", "--quiet", TAGGED_BASE], check=True)  # noqa: S603
-        command = [*self.runner, "image", "inspect", "--format", "{{index .RepoDigests 0}}", TAGGED_BASE]
-        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
-        DIGEST.write_text(found.rpartition("@")[2] + "\n", encoding="ascii")
+        """Write down which image the tag names today: the list of all platforms, not one platform's part of it.
+
+        Engines show the digests of both, in any order. That of the list is the one that all platforms have.
+        """
+        found = []
+        for platform in PLATFORMS:
+            subprocess.run([*self.runner, "pull", "--quiet", "--platform", platform, TAGGED_BASE], check=True)  # noqa: S603
+            command = [*self.runner, "image", "inspect", "--format", "{{json .RepoDigests}}", TAGGED_BASE]
+            shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603
+            found.append({one.rpartition("@")[2] for one in json.loads(shown)})
+        subprocess.run([*self.runner, "pull", "--quiet", TAGGED_BASE], check=True)  # noqa: S603 - this machine's again
+        common = set.intersection(*found)
+        if len(common) != 1:
+            raise SystemExit(
+                f"{TAGGED_BASE} has {len(common)} digests in common for all platforms: remove it, try again"
+            )
+        DIGEST.write_text(common.pop() + "\n", encoding="ascii")
 
     def has(self, image: str) -> bool:
         """Whether the image is there."""
@@ -163,9 +183,12 @@ if __name__ == "__main__":
         sys.stdout.write(" ".join(engine.runner) + "\n")
     elif task == ["pin"]:
         engine.pin_base()
-    elif task in (["build"], ["multiarch"]):
+    elif task == ["build"]:
         engine.fetch_base()
         for one in TARGETS:
-            (engine.build if task == ["build"] else engine.build_all_platforms)(one)
+            engine.build(one)
+    elif task == ["multiarch"]:
+        for one in TARGETS:
+            engine.build_all_platforms(one)
     else:
         raise SystemExit(__doc__)
