@@ -22,8 +22,8 @@ dist-check: dist ## Check the distribution, install the wheel in a fresh environ
 
 # A release is built from the last commit. `make release IMAGES=--images` adds archives of the images of `make image`.
 .PHONY: release release-check
-release: $(VENV)/.dev build/supply/.ready ## Build everything that a release consists of into build/release, with checksums
+release: $(VENV)/.dev build/supply/.ready build/docs/.ready ## Build everything that a release consists of into build/release, with checksums
 	$(BIN)/python deploy/dist/release.py build/release $(IMAGES)
 
-release-check: $(VENV)/.dev build/supply/.ready ## Build the release twice and compare byte for byte
+release-check: $(VENV)/.dev build/supply/.ready build/docs/.ready ## Build the release twice and compare byte for byte
 	$(BIN)/python deploy/dist/release.py --check

@@ -26,13 +26,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CYCLONEDX = ROOT / "build" / "supply" / "bin" / "cyclonedx-py"
+MKDOCS = ROOT / "build" / "docs" / "bin" / "mkdocs"
 COPIED = ("docs/openapi.json", "docs/openapi-3.0.json", "constraints.txt", "CHANGELOG.md")
 ARCHIVES = {"manifests": ("deploy/README.md", "deploy/compose.yaml", "deploy/kubernetes"), "docs": ("README.md", "docs")}
 
 
 def run(*command: str | Path, folder: Path = ROOT) -> str:
     """Run a command; what it prints."""
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch(), "PYTHONHASHSEED": "0"}
+    fixed = {"SOURCE_DATE_EPOCH": epoch(), "PYTHONHASHSEED": "0", "NO_MKDOCS_2_WARNING": "1"}
+    environment = {**os.environ, **fixed}
     done = subprocess.run(list(command), cwd=folder, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
@@ -56,6 +58,7 @@ def build(folder: Path) -> None:
         run("git", "archive", "--output", archive, "HEAD")
         with tarfile.open(archive) as opened:
             opened.extractall(sources, filter="data")
+        run(MKDOCS, "build", "--strict", folder=sources)  # the guide that the service serves
         for project in (sources, sources / "clients" / "python"):
             run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, project)
         version = version_of(sources)
