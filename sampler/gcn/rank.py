@@ -19,6 +19,7 @@ from sampler.base import SamplingProblem, Selection
 from sampler.errors import TimeIsOverError
 from sampler.gcn.forward import Propagation, log_softmax
 from sampler.gcn.rank_features import RankView
+from sampler.gcn.rank_pass import RankPass
 from sampler.gcn.weights import GENERAL, Weights, load_weights
 from sampler.trace import SHOWN_CANDIDATES, Pick
 from sampler.unfinished import selection
@@ -29,9 +30,15 @@ FloatArray = NDArray[np.float64]
 
 RULE = "highest rank"
 
+# Scores this close are equal but for rounding.
+_ROUNDING = 1e-9
+
 
 def rank_logits(features: FloatArray, propagate: Propagation, layers: Sequence[FloatArray]) -> FloatArray:
-    """Return every device's logit from its features (N, U)."""
+    """Return every device's logit from its features (N, U): the network in its plain form.
+
+    `sampler.gcn.rank_pass` computes the same faster where features change little.
+    """
     hidden = features
     for depth, W in enumerate(layers):
         width = hidden.shape[1]
@@ -68,7 +75,7 @@ class GcnRank:
         return dict(self.weights.provenance)
 
     def __call__(self, problem: SamplingProblem, generator: np.random.Generator) -> Selection:
-        """Pick device after device; exact ties are broken at random.
+        """Pick device after device; ties are broken at random.
 
         When time is over, the rest are those of highest rank after the last pick, or of most data if there was none.
         """
@@ -76,14 +83,15 @@ class GcnRank:
         picks: list[Pick] = []
         logits = problem.conditions.devices.data
         with suppress(TimeIsOverError):
-            view, propagate = RankView(problem), Propagation(problem.conditions, problem.look)
+            view = RankView(problem)
+            network = RankPass(view, layers)
             for _ in range(problem.sample_size):
-                logits = rank_logits(view.features(), propagate, layers)
+                logits = network.logits()
                 pick = _best(np.flatnonzero(view.free), logits, generator, view.picked)
                 # The score of a free device is its logit less a constant of the round.
                 level = pick.score - logits[pick.device]
                 told = {int(i): float(level + logits[i]) for i in problem.explained if view.free[i]}
-                view.pick(pick.device)
+                network.renew(view.pick(pick.device))
                 picks.append(pick.with_gains(told))
         return selection(problem, picks, logits)
 
@@ -99,7 +107,7 @@ def _largest(scores: FloatArray, count: int) -> NDArray[np.int64]:
 
 def _best(pool: NDArray[np.int64], logits: FloatArray, generator: np.random.Generator, picked: Sequence[int]) -> Pick:
     scores = log_softmax(logits[pool])
-    ties = np.flatnonzero(scores == scores.max())
+    ties = np.flatnonzero(scores >= scores.max() - _ROUNDING)
     best = int(ties[0] if len(ties) == 1 else generator.choice(ties))
     shown = _largest(scores, SHOWN_CANDIDATES)
     shown = np.concatenate([[best], shown[shown != best]])[:SHOWN_CANDIDATES]

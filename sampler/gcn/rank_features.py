@@ -5,19 +5,24 @@ devices picked so far along its links, the senders it shares with them, and, if 
 add to the mixture. All are relative to the network's other devices, so weights transfer across sizes and units.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.gcn.features import standardised
 from sampler.histograms import class_counts
+from sampler.kernels.rank import list_links, mix
 from sampler.objectives.reach import attainable_counts, link_reach
+from sampler.threads import in_threads
 
-__all__ = ["RANK_FEATURES", "RankView"]
+__all__ = ["CHANGING", "NEARBY", "RANK_FEATURES", "STATIC", "RankView", "places"]
 
 FloatArray = NDArray[np.float64]
 
-_RELATIVE = (
+# In the order of the network's input: first the features that are relative to the other devices.
+RANK_FEATURES = (
     "data",
     "attainable",
     "growth",
@@ -29,8 +34,6 @@ _RELATIVE = (
     "mixture_match",
     "overlap",
     "own_overlap",
-)
-_PLAIN = (
     "similarity_to_picked",
     "similarity_of_picked",
     "linked_to_picked",
@@ -43,110 +46,180 @@ _PLAIN = (
     "sampled_share",
     "progress",
 )
-RANK_FEATURES = (*_RELATIVE, *_PLAIN)
+# The same in groups: no pick changes the first, a pick changes the second near itself, and the third for all devices.
+STATIC = (*RANK_FEATURES[:6], *RANK_FEATURES[-4:-1])
+NEARBY = RANK_FEATURES[11:18]
+CHANGING = ("gain", "mixture_match", "overlap", "own_gain", "own_overlap", "progress")
+
+# Devices that one thread computes at a time: some milliseconds, between which the clock is looked at.
+_AT_ONCE = 8_192
+
+
+def places(names: tuple[str, ...]) -> list[int]:
+    """Return the places of these features among all."""
+    return [RANK_FEATURES.index(name) for name in names]
 
 
 class RankView:
     """The features of a sampling problem for the ranking network; `pick` moves on to the next step.
 
     It looks at the problem's clock in between, since at 10⁵ devices its parts take tens of milliseconds each.
+
+    Attributes:
+        network: the conditions at the first step.
+        look: looks at the problem's clock, see `SamplingProblem.look`.
+        static: (N, ·) the features of `STATIC`.
+        nearby: (N, ·) the current features of `NEARBY`.
+        labels: whether there are label counts. If not, all of `CHANGING` but the progress are 0.
+        free: the devices that can still be picked.
+        picked: the others, in order.
+        outgoing: device k's links are links_by_sender[outgoing[k]:outgoing[k + 1]].
     """
 
     def __init__(self, problem: SamplingProblem) -> None:
-        network = problem.conditions
+        self.network = network = problem.conditions
         devices, links = network.devices, network.links
         n = len(network)
         horizon = problem.horizon if problem.offloading else 0
-        self._problem = problem
+        self.look = problem.look
+        self._sample_size = problem.sample_size
         known = class_counts(devices)
-        self._labels = known is not None
+        self.labels = known is not None
         held = devices.data[:, None] if known is None else known
-        self._own = held / max(held.sum() / n, 1e-300)
-        problem.look()
-        self._counts = attainable_counts(network, horizon) / max(held.sum() / n, 1e-300)
-        problem.look()
+        unit = max(held.sum() / n, 1e-300)
+        self.look()
+        reach = link_reach(network, horizon)
+        self.look()
+        counts = attainable_counts(network, horizon, reach) / unit
+        self.look()
+        # By class, for the kernel.
+        self._counts, self._own = np.ascontiguousarray(counts.T), np.ascontiguousarray((held / unit).T)
+        self._total, self._own_total = np.zeros(len(self._counts)), np.zeros(len(self._counts))
         self._share = held.sum(axis=0) / max(held.sum(), 1e-300)
-        self._flow = link_reach(network, horizon) * devices.data[links.source]
-        problem.look()
+        self._flow = reach * devices.data[links.source]
+        self.look()
         self._inflow = _sums(links.target, self._flow, n)
         self._outflow = _sums(links.source, self._flow, n)
-        attainable = self._counts.sum(axis=1)
-        in_links = np.diff(network.incoming).astype(np.float64)
-        covered_here = _sums(links.target, links.similarity, n)
-        # What no pick changes is standardised once.
-        static = (
-            devices.data,
-            attainable,
-            attainable / np.maximum(self._own.sum(axis=1), 1e-300),
-            _sums(links.source, links.similarity, n),
-            covered_here / np.maximum(in_links, 1),
-            in_links,
-        )
-        problem.look()
-        self._features = np.zeros((n, len(RANK_FEATURES)))
-        self._features[:, : len(static)] = standardised(np.stack(static, axis=1))
-        self._features[:, -4:-1] = (problem.offloading, self._labels, problem.sample_size / n)
-        self._mixture = self._features[:, len(static) : len(_RELATIVE)]
-        self._dynamic = self._features[:, len(_RELATIVE) : -4]
+        self.look()
+        self.outgoing, self.links_by_sender = np.zeros(n + 1, np.int64), np.empty(len(links), np.int64)
+        list_links(links.source, self.outgoing, self.links_by_sender)
+        self.look()
+        constants = np.tile([problem.offloading, self.labels, problem.sample_size / n], (n, 1))
+        self.static = np.hstack([self._relative(counts.sum(axis=1), self._own.sum(axis=0)), constants])
+        self.nearby = np.zeros((n, len(NEARBY)))
         self.free = np.zeros(n, np.bool_)
         self.free[problem.candidates] = True
         self.picked: list[int] = []
         self._busy = np.zeros(n, np.bool_)
-        self._total = np.zeros(self._counts.shape[1])
-        self._own_total = np.zeros(self._counts.shape[1])
 
-    def pick(self, device: int) -> None:
-        """Add a device to the set."""
-        network = self._problem.conditions
-        links = network.links
-        into = slice(network.incoming[device], network.incoming[device + 1])
+    def _relative(self, attainable: FloatArray, own: FloatArray) -> FloatArray:
+        """Return the features that no pick changes, but for those that are the same for all devices."""
+        network = self.network
+        links, n = network.links, len(network)
+        in_links = np.diff(network.incoming).astype(np.float64)
+        columns = (
+            network.devices.data,
+            attainable,
+            attainable / np.maximum(own, 1e-300),
+            _sums(links.source, links.similarity, n),
+            _sums(links.target, links.similarity, n) / np.maximum(in_links, 1),
+            in_links,
+        )
+        self.look()
+        return standardised(np.stack(columns, axis=1))
+
+    def pick(self, device: int) -> NDArray[np.int64]:
+        """Add a device to the set; return the devices whose `nearby` features change."""
+        links, nearby = self.network.links, self.nearby
+        into = self.links_into(np.array([device]))
         senders = links.source[into]
-        out = np.flatnonzero(links.source == device)
+        out = self.links_by_sender[self.outgoing[device] : self.outgoing[device + 1]]
         receivers = links.target[out]
-        dynamic = self._dynamic
-        dynamic[senders, 0] = np.maximum(dynamic[senders, 0], links.similarity[into])
-        dynamic[receivers, 1] = np.maximum(dynamic[receivers, 1], links.similarity[out])
-        dynamic[senders, 2] = 1.0
-        dynamic[receivers, 2] = 1.0
-        dynamic[receivers, 3] += _ratio(self._flow[out], self._inflow[receivers])
-        self._busy[senders] = True
-        contested = _sums(links.target, self._flow * self._busy[links.source], len(network))
-        dynamic[:, 4] = _ratio(contested, self._inflow)
-        dynamic[senders, 5] += _ratio(self._flow[into], self._outflow[senders])
-        dynamic[device, 6] = 1.0
-        self._total = self._total + self._counts[device]
-        self._own_total = self._own_total + self._own[device]
+        nearby[senders, 0] = np.maximum(nearby[senders, 0], links.similarity[into])
+        nearby[receivers, 1] = np.maximum(nearby[receivers, 1], links.similarity[out])
+        nearby[senders, 2] = 1.0
+        nearby[receivers, 2] = 1.0
+        nearby[receivers, 3] += _ratio(self._flow[out], self._inflow[receivers])
+        contested = self._contest(senders)
+        nearby[senders, 5] += _ratio(self._flow[into], self._outflow[senders])
+        nearby[device, 6] = 1.0
+        self._total = self._total + self._counts[:, device]
+        self._own_total = self._own_total + self._own[:, device]
         self.free[device] = False
         self.picked.append(device)
+        return self.union(senders, receivers, contested, np.array([device]))
+
+    def _contest(self, senders: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Let these devices be busy; return the devices that can get less from them now."""
+        links = self.network.links
+        new = senders[~self._busy[senders]]
+        self._busy[senders] = True
+        lost = self.links_by_sender[_spans(self.outgoing[new], self.outgoing[new + 1])]
+        devices = self.union(links.target[lost])
+        into = self.links_into(devices)
+        # Added up anew, and not only what is lost: the sums of equal devices stay equal to the last digit.
+        incoming = self.network.incoming
+        place = np.repeat(np.arange(len(devices)), incoming[devices + 1] - incoming[devices])
+        contested = _sums(place, self._flow[into] * self._busy[links.source[into]], len(devices))
+        self.nearby[devices, 4] = _ratio(contested, self._inflow[devices])
+        return devices
+
+    def union(self, *devices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return all of these devices once, ascending."""
+        there = np.zeros(len(self.free), np.bool_)
+        for some in devices:
+            there[some] = True
+        return np.flatnonzero(there)
+
+    def links_into(self, devices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the links into these devices."""
+        incoming = self.network.incoming
+        return _spans(incoming[devices], incoming[devices + 1])
 
     def features(self) -> FloatArray:
-        """Return the current features, (N, U), in the order of `RANK_FEATURES`. The next pick writes to this array."""
-        if self._labels:
-            mixed = self._mixed()
-            self._problem.look()
-            self._mixture[:] = standardised(mixed)
-        self._features[:, -1] = len(self.picked) / self._problem.sample_size
-        return self._features
+        """Return the current features, (N, U), in the order of `RANK_FEATURES`."""
+        features = np.empty((len(self.free), len(RANK_FEATURES)))
+        for names, columns in ((STATIC, self.static), (NEARBY, self.nearby), (CHANGING, self.changing())):
+            features[:, places(names)] = columns
+        return features
 
-    def _mixed(self) -> FloatArray:
-        """Return what each device would make of the mixture of the picked devices, before standardisation."""
-        mixture = np.empty((len(self.free), 5))
-        after = self._total + self._counts
-        amount = after.sum(axis=1)
-        mixture[:, 3] = _overlap(after, amount, self._share)
-        mixture[:, 0] = np.sqrt(after, out=after) @ np.sqrt(self._share)
-        mixture[:, 2] = mixture[:, 0] / np.sqrt(np.maximum(amount, 1e-300))
-        after = np.add(self._own_total, self._own, out=after)
-        mixture[:, 4] = _overlap(after, after.sum(axis=1), self._share)
-        mixture[:, 1] = np.sqrt(after, out=after) @ np.sqrt(self._share)
-        return mixture
+    def changing(self) -> FloatArray:
+        """Return the current features of `CHANGING`, (N, 6): those of the mixture, and progress."""
+        n = len(self.free)
+        columns = np.zeros((n, len(CHANGING)))
+        if self.labels:
+            mixture = np.empty((6, n))
+
+            def mixed(part: NDArray[np.int64]) -> None:
+                mix(part[0], part[-1] + 1, self._counts, self._total, self._share, mixture[:3])
+                mix(part[0], part[-1] + 1, self._own, self._own_total, self._share, mixture[3:])
+
+            def relative(place: int, row: int) -> None:
+                self.look()
+                columns[:, place] = standardised(mixture[row, :, None])[:, 0]
+
+            self.in_parts(mixed)
+            for place, row in enumerate((0, 1, 2, 3, 5)):
+                relative(place, row)
+        columns[:, -1] = len(self.picked) / self._sample_size
+        return columns
+
+    def in_parts(self, work: Callable[[NDArray[np.int64]], None]) -> None:
+        """Do the work for all devices, part by part in a few threads, looking at the clock before each part."""
+        n = len(self.free)
+
+        def one(first: int) -> None:
+            self.look()
+            work(np.arange(first, min(first + _AT_ONCE, n)))
+
+        in_threads(one, range(0, n, _AT_ONCE))
 
 
-def _overlap(counts: FloatArray, amount: FloatArray, share: FloatArray) -> FloatArray:
-    """Return Σ_c min(mixture_c, π_c): 1 minus the total variation distance between a row of counts and π."""
-    mixture = counts / np.maximum(amount, 1e-300)[:, None]
-    overlap: FloatArray = np.minimum(mixture, share, out=mixture).sum(axis=1)
-    return overlap
+def _spans(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers from each `first` to before its `last`, one after another."""
+    sizes = last - first
+    begin = np.cumsum(sizes) - sizes
+    return np.repeat(first - begin, sizes) + np.arange(sizes.sum())
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

@@ -53,11 +53,12 @@ def link_reach(network: Network, horizon: int) -> NDArray[np.float64]:
     return reach
 
 
-def attainable_counts(network: Network, horizon: int) -> NDArray[np.float64]:
+def attainable_counts(network: Network, horizon: int, reach: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Return (N, C): the datapoints of each class that each device would hold at the end if it alone were sampled.
 
     Without label counts all data is one class. Arrivals are scaled down to what the device can take: T·θ_i received in
-    all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 a device holds its own data.
+    all, and P_i/p_i held at the end (eqs. 9 and 10). With T = 0 a device holds its own data. `reach` is that of
+    `link_reach`, if it is known already.
     """
     from scipy import sparse  # noqa: PLC0415 — see `solver.network`
 
@@ -65,7 +66,8 @@ def attainable_counts(network: Network, horizon: int) -> NDArray[np.float64]:
     known = class_counts(devices)
     counts = devices.data[:, None] if known is None else known
     # Links are sorted by target, so the arrays already are a matrix of receivers × senders in compressed sparse rows.
-    arriving = sparse.csr_array((link_reach(network, horizon), links.source, network.incoming), shape=(n, n))
+    shares = link_reach(network, horizon) if reach is None else reach
+    arriving = sparse.csr_array((shares, links.source, network.incoming), shape=(n, n))
     received = np.asarray(arriving @ counts)
     total = received.sum(axis=1)
     ceiling = np.full(len(network), np.inf)
