@@ -33,6 +33,10 @@ class Remembered(Objective):
         """Return the objective's bounds."""
         return self._objective.bounds(sets)
 
+    def tight_bounds(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the objective's closer bounds."""
+        return self._objective.tight_bounds(sets)
+
     def out_of_time(self) -> bool:
         """Return what the objective returns."""
         return self._objective.out_of_time()

@@ -7,11 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.objectives.lazy import lazy_values
+from sampler.threads import THREADS
 
 if TYPE_CHECKING:
     from sampler.objectives.base import Objective
 
 __all__ = ["Looked", "PlainStanding", "Standing", "with_each"]
+
+# Expensive values are computed one for each thread at first: close bounds often say that no other can be better.
+_FIRST_LOOK = THREADS
 
 
 class Looked(NamedTuple):
@@ -108,9 +112,19 @@ class PlainStanding(Standing):
         """Find the best of `devices`; where values are expensive, by their bounds."""
         if self._objective.cheap:
             return super().look(devices)
-        bounds = self.bounds(devices)
-        over = self._objective.out_of_time
-        return Looked(bounds, *lazy_values(bounds, lambda places: self.values(devices[places]), over=over))
+        bounds, members = self.bounds(devices), self.members
+
+        def tighten(places: NDArray[np.int64]) -> NDArray[np.float64]:
+            return self._objective.tight_bounds(with_each(members, devices[places]))
+
+        found = lazy_values(
+            bounds,
+            lambda places: self.values(devices[places]),
+            first=_FIRST_LOOK,
+            tighten=tighten,
+            over=self._objective.out_of_time,
+        )
+        return Looked(bounds, *found)
 
 
 def with_each(sampled: NDArray[np.int64], devices: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,6 +9,17 @@ at most
 a_ki(t) = min(1, t·s_ki) if senders send once and 1 − (1 − s_ki)^t if they redraw,
 whichever other devices are sampled. Both terms of eq. (26) fall as data grows, so U in place of D gives a lower bound
 of eq. (26). It is exact unless two sampled devices share a sender, or a sender is sampled itself.
+
+A second bound knows the shared senders. Let R be what the devices have received by step t, and f(R) the terms of that
+step. f is convex and falls in every R_i, so with v = −∇f(R̂) at any R̂ ≥ 0
+
+    f(R) ≥ f(R̂) + v·R̂ − max v·R ≥ f(R̂) + v·R̂ − Σ_{i ∈ F} v_i·min{t·θ_i, P_i/p_i − D_i} − Σ_k e_k
+
+for any choice F of devices that are taken as full, with e_k the most that sender k can earn from the others by step t
+(`sampler.kernels.shared`). R̂ and F are what the senders fill if each sends where it earns most.
+
+Both bounds are convex in t, since what can arrive is concave in t. So a bound at the mean of some steps is one on the
+mean of their bounds, and long horizons need not be computed step by step.
 """
 
 from typing import Any
@@ -18,9 +29,10 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.errors import TooMuchWorkError
+from sampler.kernels.shared import Moments, Senders, least_values
 from sampler.objectives.base import Objective
 from sampler.objectives.reach import sendable_share, steps_needed
-from sampler.threads import in_threads
+from sampler.threads import THREADS, in_threads
 from solver.horizon.batch import plan_sets
 from solver.horizon.sequence import plan_offloading
 from solver.horizon.transfer import Transfer
@@ -29,10 +41,10 @@ from solver.step.fast import time_left
 
 __all__ = ["Surrogate"]
 
-# The number of steps at which the bound is computed. Steps between two of them use the later one, so it stays a bound.
-_MOMENTS = 24
-# The most links × steps solved together, to bound memory and to share the work among threads.
-_NUMBERS_AT_ONCE = 200_000
+# The most times at which bounds are computed. A longer horizon is cut into so many parts, short ones at first.
+_MOMENTS = 64
+# The most links × steps solved together, to bound memory, and the fewest that are worth a thread.
+_NUMBERS_AT_ONCE, _WORTH_A_THREAD = 200_000, 5_000
 # The most links × steps that one search without a deadline may solve, about half a minute of work.
 _MOST_WORK = 300_000_000
 # The least cost of a step, in links, if sets are planned one by one.
@@ -47,15 +59,18 @@ class Surrogate(Objective):
     def __init__(self, problem: SamplingProblem) -> None:
         self._problem = problem
         self._work = 0
-        devices = problem.conditions.devices
-        self._data = devices.data
-        self._total = float(devices.data.sum())
-        norms = problem.gradient.norms(1, problem.horizon)
-        last = np.unique(np.linspace(0, problem.horizon, min(problem.horizon, _MOMENTS) + 1).round().astype(int))
-        self._steps = np.diff(last) / problem.horizon
-        # Σ of ‖∇F̄(t)‖ over the steps up to each moment and after the one before.
-        self._norms = np.add.reduceat(norms, last[:-1]) / problem.horizon
-        self._most = most_data(problem, last[1:])
+        self._data = problem.conditions.devices.data
+        self._total = float(self._data.sum())
+        times, steps, norms = _moments(problem)
+        arriving = _arriving(problem, times)
+        room, theta = _room(problem)
+        received = np.minimum(np.minimum(arriving, theta[:, None] * times), room[:, None])
+        # A device without data is never sampled; 1 keeps its root finite.
+        self._most = np.where(self._data[:, None] > 0, self._data[:, None] + received, 1.0)
+        self._roots = self._most**-0.5 @ steps
+        self._moments = Moments(times, norms, steps, arriving)
+        # Conditions that change in time are rare, so shared senders are not looked at then.
+        self._senders = _senders(problem, room) if problem.offloading and len(problem.schedule.segments) == 1 else None
 
     def values(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return minus eq. (26) of each set from solved plans; without offloading from its closed form."""
@@ -77,7 +92,8 @@ class Surrogate(Objective):
         network = problem.conditions
         links = (network.incoming[sets + 1] - network.incoming[sets]).sum(axis=1)
         self._spend(int(links.sum()) * problem.horizon)
-        portion = np.cumsum(links) * problem.horizon // _NUMBERS_AT_ONCE
+        numbers = np.cumsum(links) * problem.horizon
+        portion = numbers // min(_NUMBERS_AT_ONCE, max(numbers[-1] // THREADS + 1, _WORTH_A_THREAD))
         parts = np.split(sets, np.flatnonzero(np.diff(portion)) + 1)
         options["effort"] = problem.effort
         return -np.concatenate(in_threads(lambda part: plan_sets(network, part, **options).objective, parts))
@@ -103,43 +119,92 @@ class Surrogate(Objective):
 
     def bounds(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return minus eq. (26) with U_i(t) in place of D_i(t)."""
-        size = sets.shape[1]
-        unsampled = np.maximum(self._total - self._data[sets].sum(axis=1), 0.0)
-        held = np.zeros((len(sets), self._steps.size))
-        roots = np.zeros((len(sets), self._steps.size))
+        unsampled = self._unsampled(sets)
+        held = np.zeros((len(sets), self._most.shape[1]))
+        roots = np.zeros(len(sets))
         # One device of the sets at a time: an array of (sets, S, moments) would be S times larger.
-        for place in range(size):
-            most = self._most[sets[:, place]]
-            held += most
-            roots += most**-0.5
-        sampling = (unsampled[:, None] / (unsampled[:, None] + held)) @ self._norms
-        statistical = (roots @ self._steps) * (self._problem.gradient_noise / size)
-        bound: NDArray[np.float64] = -(sampling + statistical)
+        for place in range(sets.shape[1]):
+            held += self._most[sets[:, place]]
+            roots += self._roots[sets[:, place]]
+        sampling = (unsampled[:, None] / (unsampled[:, None] + held)) @ self._moments.sampling
+        bound: NDArray[np.float64] = -(sampling + roots * (self._problem.gradient_noise / sets.shape[1]))
         return bound
 
+    def tight_bounds(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return minus the second bound of eq. (26), which knows the shared senders; ∞ if time is over."""
+        senders = self._senders
+        if senders is None:
+            return self.bounds(sets)
+        least = np.empty(len(sets))
+        noise, effort = float(self._problem.gradient_noise), self._problem.effort
+        least_values(np.ascontiguousarray(sets), senders, self._moments, self._unsampled(sets), noise, effort, least)
+        return -least
 
-def most_data(problem: SamplingProblem, moments: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return U_i(t): (N, moments), the most data that each device can hold after that many steps.
+    def _unsampled(self, sets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return D_Ŝ of each set."""
+        unsampled: NDArray[np.float64] = np.maximum(self._total - self._data[sets].sum(axis=1), 0.0)
+        return unsampled
+
+
+def _moments(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return times, and there the weights of terms (b) and (a): the sums of 1/T and of ‖∇F̄(t)‖/T over some steps each.
+
+    A time is the mean of its steps. The norms never grow, so with them as weights the mean would be earlier, where the
+    terms are larger: the bounds hold for term (a) too.
+    """
+    T = problem.horizon
+    parts = min(T, _MOMENTS)
+    # Data grows fastest at first, so the first parts are single steps, and their sizes grow evenly.
+    spread = np.linspace(0.0, 1.0, parts + 1)
+    first = np.unique((parts * spread + (T - parts) * spread**2).round().astype(int))[:-1]
+    counts = np.diff(np.append(first, T)).astype(np.float64)
+    times = np.add.reduceat(np.arange(1.0, T + 1.0), first) / counts
+    return times, counts / T, np.add.reduceat(problem.gradient.norms(1, T), first) / T
+
+
+def _room(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the room of each device beyond its data at any step, and θ; the largest if it changes in time."""
+    data = problem.conditions.devices.data
+    room = np.maximum(data_ceiling(problem.schedule, np.arange(len(data)), 1, problem.horizon) - data, 0.0)
+    networks = problem.schedule.between(1, problem.horizon)
+    return room, np.maximum.reduce([each.devices.receive_capacity for each in networks])
+
+
+def _arriving(problem: SamplingProblem, times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Σ_k D_k (1 − λ_ki)·a_ki(t): (N, times), what each device can be sent by then.
 
     If conditions change in time, the best value of each is used for all steps.
     """
-    network = problem.conditions
-    n = len(network)
-    data = network.devices.data
+    n, data = len(problem.conditions), problem.conditions.devices.data
+    arriving = np.zeros((n, len(times)))
     if not problem.offloading:
-        return np.repeat(data[:, None], len(moments), axis=1)
-    room = np.maximum(data_ceiling(problem.schedule, np.arange(n), 1, problem.horizon) - data, 0.0)
-    networks = list(problem.schedule.between(1, problem.horizon))
-    theta = np.maximum.reduce([each.devices.receive_capacity for each in networks])
-    arriving = np.zeros((n, len(moments)))
+        return arriving
     once = problem.transfer is Transfer.SEND_ONCE
-    for each in networks:
+    for each in problem.schedule.between(1, problem.horizon):
         share = sendable_share(steps_needed(each))
         fresh = data[each.links.source] * (1.0 - each.links.similarity)
-        for j, t in enumerate(moments.tolist()):
+        for j, t in enumerate(times.tolist()):
             sent = np.minimum(share * t, 1.0) if once else 1.0 - (1.0 - share) ** t
             arriving[:, j] += np.bincount(each.links.target, fresh * sent, n)
-    received = np.minimum(np.minimum(arriving, theta[:, None] * moments), room[:, None])
-    # A device without data is never sampled; 1 keeps its root finite.
-    most: NDArray[np.float64] = np.where(data[:, None] > 0, data[:, None] + received, 1.0)
-    return most
+    return arriving
+
+
+def _senders(problem: SamplingProblem, room: NDArray[np.float64]) -> Senders:
+    """Return the links as the second bound needs them."""
+    network = problem.conditions
+    devices, links = network.devices, network.links
+    # Ψ/D, kept finite if a very large budget stands for "no limit"; a device without data sends nothing.
+    with np.errstate(over="ignore"):
+        budget = np.divide(devices.transmit_budget, devices.data, out=np.zeros(len(network)), where=devices.data > 0)
+    return Senders(
+        network.incoming,
+        links.source,
+        devices.data[links.source] * (1.0 - links.similarity),
+        links.transmit_cost,
+        sendable_share(steps_needed(network)),
+        np.minimum(budget, 1e300),
+        devices.data,
+        devices.receive_capacity,
+        room,
+        problem.transfer is Transfer.SEND_ONCE,
+    )

@@ -18,7 +18,10 @@ def best_row(objective: Objective, sets: NDArray[np.int64], problem: SamplingPro
     if not objective.cheap:
         bounds = objective.bounds(sets)
         best, found = lazy_maximum(
-            bounds, lambda places: objective.values(sets[places]), over=lambda: problem.out_of_time
+            bounds,
+            lambda places: objective.values(sets[places]),
+            tighten=lambda places: objective.tight_bounds(sets[places]),
+            over=lambda: problem.out_of_time,
         )
         return best, found, not problem.out_of_time
     best, found = -1, -np.inf

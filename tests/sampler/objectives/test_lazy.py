@@ -16,6 +16,27 @@ def test_it_finds_the_largest_value_under_any_bounds(values: np.ndarray, seed: i
     assert found == values.max() == values[place]
 
 
+@settings(deadline=None)
+@given(arrays(float, st.integers(1, 120), elements=numbers), st.integers(0, 100))
+def test_closer_bounds_are_asked_for_first(values: np.ndarray, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    closer = values + generator.exponential(0.01, size=len(values))
+    asked: list[int] = []
+
+    def tighten(places: np.ndarray) -> np.ndarray:
+        asked.extend(places)
+        return np.asarray(closer[places])
+
+    def look(places: np.ndarray) -> np.ndarray:
+        assert set(places) <= set(asked)
+        return np.asarray(values[places])
+
+    bounds = closer + generator.exponential(size=len(values))
+    place, found = lazy_maximum(bounds, look, tighten=tighten)
+    assert found == values.max() == values[place]
+    assert len(set(asked)) == len(asked)
+
+
 def test_tight_bounds_save_most_of_the_work() -> None:
     values = np.random.default_rng(0).random(1000)
     looked: list[int] = []

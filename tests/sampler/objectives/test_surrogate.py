@@ -8,6 +8,7 @@ from sampler.objectives.surrogate import Surrogate
 from solver import Change, GradientModel, Schedule, plan_offloading
 from solver.horizon.transfer import TRANSFERS
 from solver.instances import random_network
+from solver.network import Devices, Links, Network
 from tests.support.instances import FAMILIES
 from tests.support.sampling import network, problem
 
@@ -44,8 +45,46 @@ def test_the_bound_is_never_below_the_value(family: str, transfer: str) -> None:
     objective = Surrogate(task)
     generator = np.random.default_rng(0)
     sets = np.array([generator.choice(task.candidates, 3, replace=False) for _ in range(12)])
-    values, bounds = objective.values(sets), objective.bounds(sets)
-    assert np.all(bounds >= values - 1e-9 * np.abs(values))
+    values = objective.values(sets)
+    assert np.all(objective.bounds(sets) >= values - 1e-9 * np.abs(values))
+    assert np.all(objective.tight_bounds(sets) >= values - 1e-9 * np.abs(values))
+
+
+@pytest.mark.parametrize("transfer", TRANSFERS)
+@pytest.mark.parametrize("gradient", [GradientModel(), GradientModel(2.0, 1.03)])
+def test_the_bounds_hold_if_steps_are_taken_together(
+    transfer: str, gradient: GradientModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = random_network(np.random.default_rng(5), 20, link_probability=0.4)
+    task = problem(net, 4, horizon=90, gradient=gradient, gradient_noise=5.0, transfer=transfer)
+    sets = np.array([np.random.default_rng(seed).choice(task.candidates, 4, replace=False) for seed in range(8)])
+    values = Surrogate(task).values(sets)
+    before = np.full(8, np.inf)
+    for moments in (3, 12, 64, 90):
+        monkeypatch.setattr("sampler.objectives.surrogate._MOMENTS", moments)
+        objective = Surrogate(task)
+        bounds, tight = objective.bounds(sets), objective.tight_bounds(sets)
+        assert np.all(tight >= values - 1e-9)
+        assert np.all(bounds >= values - 1e-9)
+        assert np.all(bounds <= before + 1e-9)
+        before = bounds
+
+
+@pytest.mark.parametrize("transfer", TRANSFERS)
+def test_a_bound_knows_the_senders_that_devices_share(transfer: str) -> None:
+    # Device 0 is the only one that sends, to 1 and 2, and has a budget for half of its data a step.
+    devices = Devices([100, 20, 20], [9e9] * 3, [1] * 3, [1e6] * 3, [50] * 3)  # type: ignore[arg-type]
+    links = Links(np.array([0, 0]), np.array([1, 2]), np.array([0.1, 0.2]), np.ones(2))
+    task = problem(Network(devices, links), 2, horizon=1, gradient_noise=0.01, transfer=transfer)
+    objective = Surrogate(task)
+    pair = np.array([[1, 2]])
+    value = objective.values(pair)
+    assert objective.bounds(pair) > value + 0.01
+    assert value <= objective.tight_bounds(pair) + 1e-9
+    assert objective.tight_bounds(pair) < value + 0.001
+    # A device that is sampled sends nothing.
+    alone = np.array([[0, 1]])
+    np.testing.assert_allclose(objective.tight_bounds(alone), objective.values(alone), rtol=1e-9)
 
 
 @pytest.mark.parametrize("transfer", TRANSFERS)
