@@ -34,8 +34,8 @@ from fedl_sim.network.topology import Topology
 from fedl_sim.randomness import stream
 from sampler import DEFAULT_SAMPLER
 from sampler.base import SamplingProblem
-from sampler.derived_similarity import derive_similarity, fit_match_rates
-from sampler.histograms import class_counts
+from sampler.label_counts.derived_similarity import derive_similarity, fit_match_rates
+from sampler.label_counts.histograms import class_counts
 from sampler.registry import find_sampler
 from solver.horizon.batch import plan_sets
 from solver.network import Links, Network

@@ -14,7 +14,7 @@ from app.plans.planning import PlanQuery
 from app.plans.request import named_devices
 from app.runs.history import PastPeriod
 from fedl_sim.contract import Delivered, GivenPeriod, OwnData
-from sampler.histograms import class_counts
+from sampler.label_counts.histograms import class_counts
 from solver import Change, Devices, Network, Schedule
 from solver.network.schedule import CHANGEABLE_COLUMNS
 

@@ -42,7 +42,7 @@ from fedl_sim.contract import (
     NetworkChange,
 )
 from sampler import SamplingProblem, TooFewDevicesError
-from sampler.histograms import class_counts
+from sampler.label_counts.histograms import class_counts
 from solver import Change, Links, Schedule
 from solver.network import DEVICE_COLUMNS
 

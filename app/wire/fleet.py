@@ -17,7 +17,7 @@ from app.wire.fleet_tables import DeviceTable, FleetDevice, FleetLink, LinkTable
 from app.wire.ids import DeviceIds
 from app.wire.network import LabelNoise, NetworkIn, SimilarityOrigin, charge_network
 from app.wire.problem import ErrorItem
-from sampler.derived_similarity import complete_similarity
+from sampler.label_counts.derived_similarity import complete_similarity
 from solver import Devices, Fleet, InvalidInputError, Network
 from solver.network.energy import Energy
 

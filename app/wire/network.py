@@ -27,7 +27,7 @@ from app.wire.estimate import network
 from app.wire.ids import DeviceId, DeviceIds
 from app.wire.pointers import Faults, located
 from app.wire.problem import ErrorItem
-from sampler.derived_similarity import Completed, complete_similarity
+from sampler.label_counts.derived_similarity import Completed, complete_similarity
 from solver import Devices, Links, Network
 
 __all__ = [

@@ -18,7 +18,7 @@ from fedl_sim.network.partition import Partition
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.network.similarity import similar_radius
 from fedl_sim.randomness import stream
-from sampler.histograms import class_counts
+from sampler.label_counts.histograms import class_counts
 from solver.network import Network
 from solver.network.schedule import Change, Schedule
 

@@ -13,7 +13,7 @@ from fedl_sim.network.profiles import BUDGETS, PROFILES, DeviceColumns, device_c
 from fedl_sim.network.similarity import estimate_similarity, similar_radius
 from fedl_sim.network.topology import RANDOM_TOPOLOGIES, Topology, load_graphml, random_topology
 from fedl_sim.randomness import stream
-from sampler.derived_similarity import complete_similarity
+from sampler.label_counts.derived_similarity import complete_similarity
 from solver.network import Devices, Links, Network
 from solver.network.schedule import Schedule
 
@@ -38,7 +38,8 @@ class RealisationSettings:
         capacity_spread: how much boards differ: the exponent applied to the profiles' speed and power (0: not at all,
             1: as listed).
         dirichlet: draw label shares with this concentration instead of `labels_per_device` labels.
-        derive_similarity: nobody measures λ; planners derive it from label counts (`sampler.derived_similarity`).
+        derive_similarity: nobody measures λ; planners derive it from label counts
+            (`sampler.label_counts.derived_similarity`).
     """
 
     n_devices: int | None = 100

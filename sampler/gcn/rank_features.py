@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.gcn.features import standardised
-from sampler.histograms import class_counts
 from sampler.kernels.rank import list_links, mix
+from sampler.label_counts.histograms import class_counts
 from sampler.objectives.reach import attainable_counts, link_reach
 from sampler.threads import in_threads
 

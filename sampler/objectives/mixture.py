@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.errors import MissingLabelsError
-from sampler.histograms import class_counts
+from sampler.label_counts.histograms import class_counts
 from sampler.objectives.holdings import Holdings, Pooled
 from sampler.objectives.pooled import PooledObjective
 
@@ -82,8 +82,8 @@ def aimed_at(whole: NDArray[np.float64], exponent: float = _EXPONENT) -> NDArray
 def class_shares(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return each device's mixture, (N, C) with rows that sum to 1, and the network's mixture π.
 
-    Counts may be any additive sketch. Noisy ones are shrunk first (`sampler.histograms`). A device whose counts are all
-    zero is assumed to hold the network's mixture.
+    Counts may be any additive sketch. Noisy ones are shrunk first (`sampler.label_counts.histograms`). A device whose
+    counts are all zero is assumed to hold the network's mixture.
 
     Raises:
         MissingLabelsError: the network has no label counts.

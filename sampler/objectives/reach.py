@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler.histograms import class_counts
+from sampler.label_counts.histograms import class_counts
 from solver.network import Devices, Network
 
 __all__ = ["attainable_counts", "link_reach", "mean_room", "sendable_share", "steps_needed"]

@@ -2,7 +2,7 @@
 
 from sampler.base import SamplingProblem
 from sampler.errors import UnknownSamplerError
-from sampler.histograms import tell_enough
+from sampler.label_counts.histograms import tell_enough
 from sampler.objectives.base import Factory, Objective
 from sampler.objectives.combination import Combination
 from sampler.objectives.coverage import Coverage

@@ -13,7 +13,7 @@ from app.networks.archived import ArchiveParameters, read_archive
 from app.networks.stored import StoredNetwork, unpacked
 from app.wire.fleet import Translated
 from app.wire.network import NetworkIn
-from sampler.derived_similarity import DEFAULT_RATE, complete_similarity, derive_similarity
+from sampler.label_counts.derived_similarity import DEFAULT_RATE, complete_similarity, derive_similarity
 from solver import Network
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS

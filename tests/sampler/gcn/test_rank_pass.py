@@ -15,7 +15,7 @@ from sampler.gcn.rank import GcnRank, rank_logits
 from sampler.gcn.rank_features import RANK_FEATURES, RankView
 from sampler.gcn.rank_pass import RankPass
 from sampler.gcn.weights import GENERAL, Weights, load_weights
-from sampler.histograms import class_counts
+from sampler.label_counts.histograms import class_counts
 from sampler.objectives.reach import attainable_counts, link_reach
 from solver.instances import random_network
 from solver.network import Network

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sampler.histograms import class_counts
+from sampler.label_counts.histograms import class_counts
 from solver import Devices
 
 __all__ = ["DEFAULT_RATE", "Completed", "MatchRates", "complete_similarity", "derive_similarity", "fit_match_rates"]

@@ -5,7 +5,7 @@ import pytest
 
 from sampler import find_sampler
 from sampler.base import SamplingProblem
-from sampler.histograms import class_counts, tell_enough
+from sampler.label_counts.histograms import class_counts, tell_enough
 from sampler.objectives.mixture import Mixture
 from solver.network import Devices, Network
 from tests.support.sampling import labelled, network, problem

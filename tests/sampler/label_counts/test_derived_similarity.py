@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sampler.derived_similarity import DEFAULT_RATE, derive_similarity, fit_match_rates
+from sampler.label_counts.derived_similarity import DEFAULT_RATE, derive_similarity, fit_match_rates
 
 RATES = np.array([0.002, 0.01, 0.03, 0.08, 0.2])
 
