@@ -60,6 +60,19 @@ def test_all_views_are_in_sight_on_a_phone(browser: Browser, studio_server: Serv
             assert box["x"] + box["width"] <= 390, tab.inner_text()
 
 
+def test_a_long_list_does_not_push_the_results_down_on_a_phone(browser: Browser, studio_server: Server) -> None:
+    with studio_server.client() as client, Visit.to(browser, studio_server.url, **size(390)) as visit:
+        source = {"kind": "generator", "devices": 12, "mean_datapoints": 30}
+        body = {"source": source, "schemes": ["random"], "seeds": [0], "sample_size": 2, "aggregations": 1}
+        client.post("/v1/validations", json=body).raise_for_status()
+        visit.open("view=validate&n=12")
+        expect(visit.page.locator("#panel-validate .past li").first).to_be_visible()
+        grown = """(list) => { for (let i = 0; i < 30; i += 1) list.append(list.firstElementChild.cloneNode(true));
+            return [list.clientHeight, list.scrollHeight]; }"""
+        shown, whole = visit.page.locator("#panel-validate .past").first.evaluate(grown)
+        assert shown < SCREENS[390] / 3 < whole
+
+
 def test_a_finger_on_the_drawing_scrolls_the_page_and_two_zoom(browser: Browser, studio_server: Server) -> None:
     with Visit.to(browser, studio_server.url, **size(390)) as visit:
         visit.open("n=30")
