@@ -28,7 +28,8 @@ ROOT = Path(__file__).parents[2]
 CYCLONEDX = ROOT / "build" / "supply" / "bin" / "cyclonedx-py"
 MKDOCS = ROOT / "build" / "docs" / "bin" / "mkdocs"
 COPIED = ("docs/openapi.json", "docs/openapi-3.0.json", "constraints.txt", "CHANGELOG.md")
-ARCHIVES = {"manifests": ("deploy/README.md", "deploy/compose.yaml", "deploy/kubernetes"), "docs": ("README.md", "docs")}
+MANIFESTS = ("README.md", "compose.yaml", "gateway", "grafana", "kubernetes", "prometheus")
+ARCHIVES = {"manifests": tuple(f"deploy/{name}" for name in MANIFESTS), "docs": ("README.md", "docs")}
 
 
 def run(*command: str | Path, folder: Path = ROOT) -> str:

@@ -42,6 +42,14 @@ def test_on_a_pipe_it_prints_the_id_and_that_no_worker_is_there(server: Server, 
         process.wait()
 
 
+def test_a_service_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "request.json").write_text(json.dumps(REQUEST))
+    command = [*FEDSIFT, "validate", str(tmp_path / "request.json"), "--url", NOWHERE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    told = f"{NOWHERE} does not answer: Connection refused (--url or FEDSIFT_URL names the service)"
+    assert (done.returncode, done.stderr) == (2, f"error: {told}\n")
+
+
 @pytest.mark.parametrize("name", ["curves", "curves.txt", "curves.jpeg2"])
 def test_a_picture_of_another_kind_is_refused_before_anything_is_sent(tmp_path: Path, name: str) -> None:
     command = [*FEDSIFT, "validate", str(tmp_path / "absent.json"), "--url", NOWHERE, "-o", name]
