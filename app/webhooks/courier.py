@@ -5,6 +5,7 @@ import threading
 import time
 
 from app.store import Store, StoreError
+from app.telemetry.logs import warn_seldom
 from app.webhooks.sending import SECONDS, post
 from app.webhooks.store import Delivery, WebhookStore
 from app.webhooks.targets import Targets
@@ -58,7 +59,7 @@ class Courier:
                     self._deliver(delivery)
                     continue
             except StoreError as error:
-                _log.warning("the store does not answer: %s", error)
+                warn_seldom(_log, "the store does not answer: %s", error)
             except Exception:
                 _log.exception("a webhook could not be delivered")
             self._stop.wait(self._look)

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from app.store import StoreError
 from app.telemetry.context import continue_request
+from app.telemetry.logs import warn_seldom
 from app.telemetry.traces import NoTracing, Tracing
 from app.validations.parts import AttemptLimits, Claim, FinishedRound, LostError, Material, PartStore
 from app.worker.redaction import without_paths
@@ -207,7 +208,7 @@ class Executor:
             try:
                 return work()
             except StoreError as error:
-                _log.warning("the store does not answer: %s", error)
+                warn_seldom(_log, "the store does not answer: %s", error)
                 time.sleep(wait)
                 wait = min(2 * wait, _LONGEST_WAIT)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError
-from app.telemetry.logs import set_up_logs
+from app.telemetry.logs import set_up_logs, warn_seldom
 from app.telemetry.traces import tracing
 from app.validations.parts import AttemptLimits, PartStore
 from app.worker.executor import EXIT_CRASHED, Executor
@@ -79,7 +79,7 @@ def _register(
         except NewerSchemaError:
             raise
         except StoreError as error:
-            _log.warning("the store does not answer: %s", error)
+            warn_seldom(_log, "the store does not answer: %s", error)
             stop.wait(_RETRY_SECONDS)
         else:
             return True

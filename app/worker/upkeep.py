@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from app.settings import Settings
 from app.store import Store, StoreError
+from app.telemetry.logs import warn_seldom
 from app.validations.parts import PartStore
 from app.worker.liveness import Watch, runs, this_host
 from app.worker.scratch import Scratch, sweep
@@ -72,7 +73,7 @@ class Upkeep:
             try:
                 tick()
             except StoreError as error:
-                _log.warning("the store does not answer: %s", error)
+                warn_seldom(_log, "the store does not answer: %s", error)
             except Exception:
                 _log.exception("upkeep failed")
 

@@ -2,12 +2,13 @@
 
 import json
 import logging
+import time
 from typing import Any
 
 import pytest
 
 from app.telemetry.context import begin_request
-from app.telemetry.logs import JsonFormatter
+from app.telemetry.logs import JsonFormatter, warn_seldom
 
 
 def line(**changes: Any) -> dict[str, Any]:
@@ -35,3 +36,18 @@ def test_an_exception_stays_on_its_line() -> None:
     found = line(exc_info=(caught.type, caught.value, caught.tb))
     assert found["exception"].startswith("Traceback")
     assert "KeyError: 'missing'" in found["exception"]
+
+
+def test_a_failure_that_lasts_is_told_once_a_minute(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, clock = logging.getLogger("fedsift.lasting"), [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    for _ in range(240):  # four threads, each second
+        warn_seldom(log, "the store does not answer: %s", "refused\n\tis it there?")
+        clock[0] += 0.25
+    assert [one.getMessage() for one in caplog.records] == ["the store does not answer: refused is it there?"]
+    warn_seldom(log, "another failure: %s", "x")
+    warn_seldom(log, "the store does not answer: %s", "refused")
+    assert len(caplog.records) == 3
+    assert caplog.records[2].fields == {"untold": 239}  # type: ignore[attr-defined]
