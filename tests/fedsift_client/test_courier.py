@@ -72,11 +72,12 @@ def test_a_line_that_a_crash_cut_short_is_sent_again(tmp_path: Path) -> None:
     courier.sent(one)
     courier.sent(other)
     whole = journal.read_text(encoding="utf-8")
-    journal.write_text(whole[:-4], encoding="utf-8")
-    again = Courier(60, seed=1, journal=journal)
-    assert [(p.shipment.to, p.shipment.step) for p in again.parcels(ORDER)] == [(7, 1), (0, 2)]
-    again.sent(next(again.parcels(ORDER)))
-    assert journal.read_text(encoding="utf-8") == whole
+    for missing in (4, 1):  # with 1, only the end of the line is missing
+        journal.write_text(whole[:-missing], encoding="utf-8")
+        again = Courier(60, seed=1, journal=journal)
+        assert [(p.shipment.to, p.shipment.step) for p in again.parcels(ORDER)] == [(7, 1), (0, 2)]
+        again.sent(next(again.parcels(ORDER)))
+        assert journal.read_text(encoding="utf-8") == whole
     journal.write_text("[1, 0, 1\n[1, 0, 0, 1]\n", encoding="utf-8")
     with pytest.raises(InputError, match="not a journal: line 1"):
         Courier(60, seed=1, journal=journal)

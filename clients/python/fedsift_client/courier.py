@@ -184,19 +184,19 @@ def _digests(rows: NDArray[np.float64], classes: NDArray[np.int64]) -> list[byte
 
 
 def _entries(journal: Path | None) -> Iterator[tuple[int, int, int, int]]:
-    """What was sent. The last line may be cut short by a crash: then its parcel is sent again."""
+    """What was sent. The last line may be cut short by a crash: it is taken away, and its parcel is sent again."""
     if journal is None or not journal.exists():
         return
-    text = journal.read_text(encoding="utf-8")
-    for number, line in enumerate(text.splitlines()):
+    written = journal.read_bytes()
+    whole = written[: written.rfind(b"\n") + 1]
+    for number, line in enumerate(whole.splitlines()):
         try:
             step, to, first, count = json.loads(line)
         except ValueError as error:
-            if number == text.count("\n"):
-                journal.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
-                return
             raise InputError(f"{journal} is not a journal: line {number + 1}") from error
         yield int(step), int(to), int(first), int(count)
+    if len(whole) < len(written):
+        os.truncate(journal, len(whole))
 
 
 def _without(first: int, end: int, sent: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
