@@ -117,10 +117,11 @@ class ComparisonRequest(GivenNetwork, HorizonParameters):
         return tuple(places[replace(cell, **named)] for cell in cells)
 
     def _named_baseline(self) -> dict[str, Any]:
-        if self.baseline is None:
+        wanted = self.baseline or BaselineIn()
+        named = {name: value for name in _LISTS if (value := getattr(wanted, name)) is not None}
+        if not named:
             name = next((name for name in _COMPARED if len(getattr(self, _LISTS[name])) > 1), "sampler")
             return {name: getattr(self, _LISTS[name])[0]}
-        named = {name: value for name in _LISTS if (value := getattr(self.baseline, name)) is not None}
         for name, value in named.items():
             if value not in getattr(self, _LISTS[name]):
                 raise InvalidRequestError.at(f"/baseline/{name}", f"must be one of `{_LISTS[name]}`")

@@ -88,6 +88,7 @@ def test_a_row_is_held_against_the_same_seed_size_and_budgets_unless_the_baselin
         ({"samplers": ["random"], "sample_sizes": [2, 3], "seeds": [0, 1]}, [0, 1, 0, 1]),
         ({"samplers": ["random"], "budget_scales": [1.0, 0.5], "seeds": [0, 1]}, [0, 1, 0, 1]),
         ({"samplers": ["random"], "seeds": [0, 1]}, [0, 1]),
+        ({"samplers": ["greedy", "random"], "baseline": {}}, [0, 0]),
     ],
 )
 def test_without_a_baseline_the_first_of_what_is_compared_is_taken(
