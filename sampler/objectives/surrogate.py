@@ -173,7 +173,7 @@ def _room(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.flo
 def _arriving(problem: SamplingProblem, times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Σ_k D_k (1 − λ_ki)·a_ki(t): (N, times), what each device can be sent by then.
 
-    If conditions change in time, the best value of each is used for all steps.
+    If conditions change in time, it is the sum over all conditions, as if each lasted for all steps.
     """
     n, data = len(problem.conditions), problem.conditions.devices.data
     arriving = np.zeros((n, len(times)))
