@@ -81,7 +81,10 @@ class MeanInterval(AnswerModel):
 
 
 class GroupDifference(AnswerModel):
-    """This group minus its baseline group, row by row with the same seed; means and intervals are over these pairs."""
+    """This group minus its baseline group, row by row; means and intervals are over these pairs.
+
+    A pair has the same seed, unless the baseline names one.
+    """
 
     baseline: int = Field(description="The number of the baseline group, from 0.")
     pairs: int = Field(description="How many pairs have a plan on both sides.")

@@ -79,7 +79,8 @@ def _mean(records: Sequence[AggregationRecord], measure: str) -> float:
 def _verdict(last: Sequence[AggregationRecord], tolerance: float) -> VerdictOut:
     """Compare received useful data with the prediction.
 
-    An error beyond the tolerance is a finding only if it is beyond two standard errors more: else runs are too few.
+    An error beyond the tolerance is a finding only if it is beyond two standard errors more: else runs are too few. One
+    run has no spread to go by, so the tolerance alone decides.
     """
     predicted, arrived = _mean(last, "predicted_useful"), _mean(last, "useful")
     error: float | None = None

@@ -19,7 +19,8 @@ for any choice F of devices that are taken as full, with e_k the most that sende
 (`sampler.kernels.shared`). R̂ and F are what the senders fill if each sends where it earns most.
 
 Both bounds are convex in t, since what can arrive is concave in t. So a bound at the mean of some steps is one on the
-mean of their bounds, and long horizons need not be computed step by step.
+mean of their bounds, and long horizons need not be computed step by step. Norms that fall in time keep this true: data
+only grows, so its mean weighted by the norms is at most the plain mean.
 """
 
 from typing import Any

@@ -87,6 +87,21 @@ def test_a_lost_answer_costs_no_secret(delivering: Server) -> None:
         direct.delete_webhook(webhook.id)
 
 
+def test_a_webhook_that_another_process_makes_meanwhile_is_left_alone(delivering: Server) -> None:
+    with Receiver() as receiver, Client(delivering.url) as direct:
+        theirs = direct.create_webhook(receiver.url)
+        # As if the other process had made it after this one looked.
+        script = (Answer(body=b'{"webhooks": []}'),)
+        with (
+            unruly_service(*script, behind=delivering.url) as service,
+            Client(service.url) as client,
+            pytest.raises(ConflictError),
+        ):
+            client.create_webhook(receiver.url)
+        assert [one.id for one in direct.webhooks()] == [theirs.id]
+        direct.delete_webhook(theirs.id)
+
+
 def test_the_same_with_asyncio(delivering: Server) -> None:
     async def used() -> None:
         async with AsyncClient(delivering.url) as client:

@@ -1,13 +1,14 @@
 """What the service can do, as operations that both clients carry out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fedsift_client.answers import Comparison, Period, Plan, summary_of
-from fedsift_client.errors import ConflictError, InputError
+from fedsift_client.errors import InputError, ProblemError, UnreachableError
 from fedsift_client.http.calls import Call, delete, get, post, post_archive
-from fedsift_client.http.exchange import Operation, Patience, exchange
+from fedsift_client.http.exchange import RETRIED, Operation, Patience, exchange
 from fedsift_client.inputs import Given, archive, described, is_archive
 from fedsift_client.orders import Order, orders_of
 from fedsift_client.webhooks import Delivery, Webhook
@@ -190,17 +191,20 @@ def change_network(network_id: str, patch: Mapping[str, Any], patience: Patience
 
 
 def create_webhook(url: str, patience: Patience) -> Operation[Webhook]:
-    """Register a webhook. If its answer is lost, so is the secret: then it is deleted and made again."""
-    before = yield from webhooks(patience)
+    """Register a webhook. If its answer is lost, so is the secret: then it is deleted and made again.
+
+    Only a webhook that may be this call's own is deleted: one that was not there before, after a lost answer.
+    """
+    before = {one.id for one in (yield from webhooks(patience))}
     call = post("/v1/webhooks", {"url": url})
     try:
-        reply = yield from exchange(call, patience)
-    except ConflictError:
-        after = yield from webhooks(patience)
-        made = [one for one in after if one.url == url and one.id not in {old.id for old in before}]
-        if not made:
+        reply = yield from exchange(call, replace(patience, seconds=0))
+    except (UnreachableError, ProblemError) as error:
+        if isinstance(error, ProblemError) and error.status not in RETRIED:
             raise
-        yield from forget(f"/v1/webhooks/{made[0].id}", patience)
+        for one in (yield from webhooks(patience)):
+            if one.url == url and one.id not in before:
+                yield from forget(f"/v1/webhooks/{one.id}", patience)
         reply = yield from exchange(call, patience)
     return Webhook.of(reply.json())
 
