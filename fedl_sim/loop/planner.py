@@ -24,9 +24,12 @@ from solver.orders import Orders, make_orders
 if TYPE_CHECKING:
     from fedl_sim.loop.loop import RunSettings
 
-__all__ = ["PeriodPlanner", "PlannedStep", "Planner", "carried_out"]
+__all__ = ["PeriodPlanner", "PlannedStep", "Planner", "carried_out", "optimises"]
 
-_BASELINES = ("random", "greedy")  # they do not optimise, so their gap has no meaning
+
+def optimises(method: str) -> bool:
+    """Whether a way of offloading uses the objective, and so the measured gradient."""
+    return method not in {"none", "random", "greedy"}
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,7 @@ class Planner:
         if period.obstacles:
             reasons = "; ".join(f"device {o.device} {o.reason}" for o in period.obstacles[:5])
             raise SimulationError(f"the sampled devices cannot go on: {reasons}")
-        if self._method not in _BASELINES:
+        if optimises(self._method):  # the gap of others has no meaning
             self.worst_relative_gap = max(self.worst_relative_gap, *(step.relative_gap for step in period.steps))
         before = self._state
         if self.transfer != "send_once":

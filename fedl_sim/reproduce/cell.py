@@ -77,7 +77,7 @@ class Cell:
     def settings(self) -> dict[str, Any]:
         """All settings as plain JSON values, with the sampler and offloading that the scheme stands for."""
         lists = asdict(self)
-        del lists["run"]["threads"]  # the result is the same for any number
+        del lists["run"]["threads"], lists["run"]["measure_always"]  # the curves are the same for any value
         # Nor does a name decide anything. Under churn it never did, so these cells keep what they are called by.
         del lists["arm"]
         if (graph := Path(self.realisation.topology)).is_file():

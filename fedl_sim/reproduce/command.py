@@ -76,7 +76,9 @@ class ScopeOptions:
             scheme="random",
             seed=0,
             realisation=RealisationSettings(budget=self.budget),
-            run=RunSettings(aggregations=self.aggregations or AGGREGATIONS.get(name, 10), transfer="redraw"),
+            run=RunSettings(
+                aggregations=self.aggregations or AGGREGATIONS.get(name, 10), transfer="redraw", measure_always=False
+            ),
         )
         return STUDIES[name](template, scope), scope
 

@@ -204,3 +204,17 @@ class TestSettings:
         told: list[int] = []
         simulate(small(), progress=lambda _job, count: told.append(count))
         assert sum(told) == 2 * 6
+
+
+@pytest.mark.parametrize(("scheme", "measures"), [("all", False), ("random-offload", False), ("ours-offload", True)])
+def test_what_no_plan_uses_need_not_be_measured(scheme: str, measures: bool) -> None:
+    always, needed = (
+        simulate(small(schemes=(scheme,), run=replace(SHORT, measure_always=flag))).runs[0] for flag in (True, False)
+    )
+    assert needed.sampled == always.sampled
+    assert needed.devices == always.devices
+    measured = [(record.gradient_norm, record.gradient_noise) for record in always.aggregations]
+    for first, second, norms in zip(always.aggregations, needed.aggregations, measured, strict=True):
+        assert (second.gradient_norm, second.gradient_noise) == (norms if measures else measured[0])
+        assert replace(second, gradient_norm=0, gradient_noise=0) == replace(first, gradient_norm=0, gradient_noise=0)
+    assert len(set(measured)) == len(measured)
