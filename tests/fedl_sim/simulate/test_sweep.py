@@ -207,7 +207,7 @@ class TestSettings:
 
 
 @pytest.mark.parametrize(("scheme", "measures"), [("all", False), ("random-offload", False), ("ours-offload", True)])
-def test_what_no_plan_uses_need_not_be_measured(scheme: str, measures: bool) -> None:
+def test_what_no_plan_uses_need_not_be_measured(*, scheme: str, measures: bool) -> None:
     always, needed = (
         simulate(small(schemes=(scheme,), run=replace(SHORT, measure_always=flag))).runs[0] for flag in (True, False)
     )
