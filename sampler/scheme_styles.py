@@ -12,14 +12,14 @@ __all__ = ["COLOURS", "Style", "sampler_colour", "style_of"]
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9")
 _COLOUR_OF: Mapping[str, str] = {
     "gcn_branch": COLOURS[0],
-    "gcn_branch_fedl": "#44AA99",
+    "gcn_branch_fedl": "#882255",
     "random": COLOURS[1],
     "heuristic": COLOURS[2],
     "greedy": COLOURS[3],
     "greedy:resemblance": COLOURS[4],
     "random_branch": COLOURS[5],
     "gcn_rank": "#332288",
-    "local_search": "#882255",
+    "local_search": "#44AA99",
     "exhaustive": "#999933",
     EVERYONE: "black",
 }

@@ -9,10 +9,10 @@ const COLOURS = {
   "greedy:resemblance": "#CC79A7",
   random_branch: "#56B4E9",
   gcn_rank: "#332288",
-  local_search: "#882255",
+  local_search: "#44AA99",
   exhaustive: "#999933",
   all: "#000000",
-  gcn_branch_fedl: "#44AA99",
+  gcn_branch_fedl: "#882255",
   plan: "#661100",
 };
 const SAMPLER_OF = { ours: "greedy", smart: "gcn_branch" };
