@@ -61,13 +61,13 @@ def accuracy_figures(tables: dict[str, Rows]) -> dict[str, Drawing]:
 
 
 def convergence_figures(tables: dict[str, Rows]) -> dict[str, Drawing]:
-    """Table I's runs: a row for each data set, a column for each N."""
+    """Table I's runs: a row for each data set and a column for each N, or the other way round if there is one N."""
     schemes = (*(scheme for scheme in TABLE_SCHEMES if scheme != AGAIN), EVERYONE)
     panels = _panels(tables["curves"], schemes)
-    drawing = _grid(
-        panels, row=lambda panel: panel.data_set, column=lambda panel: f"N = {panel.n_devices}", with_target=True
-    )
-    return {"convergence": drawing}
+    row, column = (lambda panel: panel.data_set), (lambda panel: f"N = {panel.n_devices}")
+    if len({panel.n_devices for panel in panels}) == 1:
+        row, column = column, row
+    return {"convergence": _grid(panels, row=row, column=column, with_target=True)}
 
 
 def _panels(rows: Rows, schemes: Sequence[str]) -> list[_Panel]:
@@ -97,9 +97,11 @@ def _grid(
 ) -> Drawing:
     rows = [(name, *group) for name in dict.fromkeys(map(row, panels)) for group in _GROUPS]
     columns = list(dict.fromkeys(map(column, panels)))
+    # Errors on one data set are of one size.
+    shared = len({(row(panel), panel.data_set) for panel in panels}) == len(set(map(row, panels)))
 
     def draw(figure: "Figure") -> None:
-        grid = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
+        grid = figure.subplots(len(rows), len(columns), sharex=True, sharey="row" if shared else False, squeeze=False)
         for panel in panels:
             for place, (name, offloading, told) in enumerate(rows):
                 if name != row(panel):
@@ -111,7 +113,8 @@ def _grid(
                 if with_target and panel.target is not None:
                     axes.axhline(1 - panel.target, color="grey", linewidth=1, linestyle=":", label="target of Table I")
         for axes in grid.flat:
-            axes.label_outer()
+            axes.label_outer(remove_inner_ticks=False)
+            axes.tick_params(labelleft=not shared or axes.get_subplotspec().is_first_col())
         _legend(figure, grid.flat, panels)
 
     return Drawing(3.5 * len(columns), 2.2 * len(rows) + 1.7, draw)
@@ -143,7 +146,7 @@ def _legend(figure: "Figure", all_axes: Iterable["Axes"], panels: Sequence[_Pane
             handles.setdefault(label, handle)
     networks = max(len(runs) for panel in panels for name, runs in panel.accuracy.items() if name != EVERYONE)
     reference = [len(panel.accuracy[EVERYONE]) for panel in panels if EVERYONE in panel.accuracy]
-    told = f"Test error is 1 − accuracy, on a log scale: less is better. Lines: mean over {networks} networks"
+    told = f"Test error is 1 − accuracy, on a log scale: less is better.\nLines: mean over {networks} networks"
     if reference and max(reference) != networks:
         told += f" (FedL, all nodes: {max(reference)})"
     told += ". Bands: ± one standard deviation."
