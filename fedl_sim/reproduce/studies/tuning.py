@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GRID", "TUNED_FOR", "read_rates", "tuning_study"]
 
-GRID = (0.01, 0.02, 0.05, 0.1)
+GRID = (0.01, 0.02, 0.05, 0.1, 0.2)
 # Which tuning an experiment takes its η from.
 TUNED_FOR: Mapping[str, str] = {"accuracy": "accuracy", "convergence": "convergence", "resources": "accuracy"}
 _SCHEMES = (*(scheme for scheme in TABLE_SCHEMES if scheme != AGAIN), EVERYONE)

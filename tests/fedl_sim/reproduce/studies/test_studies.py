@@ -66,7 +66,7 @@ def test_runs_come_network_by_network_and_unfinished_ones_leave_points() -> None
 
 def test_each_scheme_takes_its_best_rate_into_the_fair_setting(tmp_path: Path) -> None:
     study = STUDIES["tune"](TEMPLATE, Scope((90, 91), quick=True))
-    best = {"random": 0.02, "all": 0.1}
+    best = {"random": 0.02, "all": 0.2}
     results = {}
     for cell in study.cells:
         far = abs(np.log(cell.run.training.learning_rate / best.get(cell.scheme, 0.05)))
@@ -74,7 +74,7 @@ def test_each_scheme_takes_its_best_rate_into_the_fair_setting(tmp_path: Path) -
     write_report(Report(study.report(results).tables), tmp_path, {})
     rows = {row["arm"]: row for row in study.report(results).tables[0].rows if row["study"] == "accuracy"}
     assert (rows["random"]["best"], rows["random"]["note"]) == (0.02, None)
-    assert rows["all"]["best"] == 0.1
+    assert rows["all"]["best"] == 0.2
     assert "edge" in str(rows["all"]["note"])
     rates = read_rates(tmp_path / "tune.json", "resources")
     cells = STUDIES["accuracy"](TEMPLATE, Scope((0,), quick=True, rates=rates)).cells
