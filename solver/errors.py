@@ -27,11 +27,23 @@ FedsiftError                     every failure that fedsift foresees; its text i
 An infeasible or unfinished problem is not an exception but a status of the answer (`solver.step.solution.Status`).
 """
 
+from collections.abc import Callable, Mapping
+
 __all__ = ["FedsiftError", "InvalidInputError", "MissingExtraError"]
 
 
 class FedsiftError(Exception):
     """Any failure that fedsift foresees; its text is meant for users."""
+
+    def __reduce__(self) -> tuple[Callable[..., "FedsiftError"], tuple[object, ...]]:
+        # Errors of worker processes travel to their parent, whatever their constructors take.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[FedsiftError], args: tuple[object, ...], state: Mapping[str, object]) -> FedsiftError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class MissingExtraError(FedsiftError):

@@ -1,5 +1,6 @@
 """The planner of the closed loop: from the measurements at an aggregation to the next period's transfers."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -116,9 +117,11 @@ class Planner:
     def observe(self, observation: Observation) -> None:
         """Use the measurements of the aggregation at the current step; two consecutive ones give α_k.
 
-        In open loop only the first one counts: the plan assumes that the gradient stays as before training.
+        In open loop only the first one counts: the plan assumes that the gradient stays as before training. If training
+        diverges, the last finite measurement stands.
         """
-        if self._gradient is not None and not self._closed_loop:
+        finite = math.isfinite(observation.gradient_norm) and math.isfinite(observation.gradient_noise)
+        if self._gradient is not None and not (self._closed_loop and finite):
             return
         self._noise = observation.gradient_noise
         if self._gradient is None:
