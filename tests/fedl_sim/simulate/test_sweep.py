@@ -218,3 +218,11 @@ def test_what_no_plan_uses_need_not_be_measured(*, scheme: str, measures: bool) 
         assert (second.gradient_norm, second.gradient_noise) == (norms if measures else measured[0])
         assert replace(second, gradient_norm=0, gradient_noise=0) == replace(first, gradient_norm=0, gradient_noise=0)
     assert len(set(measured)) == len(measured)
+
+
+def test_a_run_that_diverges_goes_on_with_what_was_measured_last() -> None:
+    training = replace(SHORT.training, learning_rate=1e300)
+    run = simulate(small(schemes=("ours-offload",), run=replace(SHORT, training=training))).runs[0]
+    assert len(run.aggregations) == 3
+    assert not np.isfinite(run.aggregations[-1].loss)
+    assert run.aggregations[-1].moved > run.aggregations[1].moved
