@@ -77,7 +77,7 @@ def variants_study(name: str, title: str, groups: Sequence[Group], scope: Scope,
         table = Table(
             name, f"{title}, {len(scope.seeds)} networks a group", tuple(rows[0]), tuple(rows), (about, *notes)
         )
-        height = 1.2 + 0.28 * len(rows)
+        height = 0.6 + 0.5 * len(groups) + 0.24 * sum(map(len, found))
         return Report((table,), {name: Drawing(7.2, height, lambda figure: _draw(figure, groups, found))})
 
     return Study(name, tuple(cells), report)
@@ -129,17 +129,17 @@ def _rows(group: Group, scope: Scope, results: Results, found: dict[str, tuple[C
 
 
 def _draw(figure: "Figure", groups: Sequence[Group], found: Sequence[dict[str, tuple[Clustered, float]]]) -> None:
-    axes = figure.subplots()
-    names: list[str] = []
-    for group, differences in zip(groups, found, strict=True):
-        for variant in group.variants:
-            if variant.arm.name in differences:
-                one, _ = differences[variant.arm.name]
-                ends = [[one.mean - one.low], [one.high - one.mean]] if one.clusters > 1 else None
-                axes.errorbar(one.mean, len(names), xerr=ends, fmt="o", color="black", markersize=4, capsize=2)
-                names.append(f"{group.label}: {variant.arm.label}")
-    axes.axvline(0.0, color="grey", linewidth=0.8)
-    axes.set_yticks(range(len(names)), names, fontsize="small")
-    axes.invert_yaxis()
-    axes.set_xlabel("difference in final accuracy, points (95 % interval)")
-    axes.grid(alpha=0.3, axis="x")
+    shown = [(group, differences) for group, differences in zip(groups, found, strict=True) if differences]
+    grid = figure.subplots(len(shown), 1, squeeze=False, height_ratios=[len(differences) for _, differences in shown])
+    for axes, (group, differences) in zip(grid.flat, shown, strict=True):
+        labels = {variant.arm.name: variant.arm.label for variant in group.variants}
+        for place, (one, _) in enumerate(differences.values()):
+            ends = [[one.mean - one.low], [one.high - one.mean]] if one.clusters > 1 else None
+            axes.errorbar(one.mean, place, xerr=ends, fmt="o", color="black", markersize=4, capsize=2)
+        axes.axvline(0.0, color="grey", linewidth=0.8)
+        axes.set_yticks(range(len(differences)), [labels[name] for name in differences], fontsize="small")
+        axes.set_ylim(len(differences) - 0.5, -0.5)
+        axes.set_title(group.label, fontsize="medium")
+        axes.grid(alpha=0.3, axis="x")
+    if shown:
+        axes.set_xlabel("difference in final accuracy, points")
