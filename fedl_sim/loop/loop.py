@@ -47,7 +47,7 @@ class RunSettings:
         transfer: what senders send over a link that they have used before, see `solver.horizon.transfer`.
         send: which datapoints: `any`, or `lacking`: first of the labels of which the receiver holds fewest.
         measure_always: measure the gradient at every aggregation. Otherwise the first measurement stands in all records
-            of schemes whose plans do not use it: measuring takes a third of the time of FedL on all nodes.
+            of schemes whose plans do not use it: measuring is a large part of FedL on all nodes.
     """
 
     sample_size: int = 5

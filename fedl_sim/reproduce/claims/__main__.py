@@ -26,7 +26,7 @@ from sampler.schemes import EVERYONE
 
 __all__ = ["SETTINGS", "claims_document", "claims_tables", "evaluated", "main"]
 
-# The folder of each setting's runs; Table I alone is run under other budgets than those that come closest to the paper.
+# The folder of each setting's runs. Table I alone is run under other budgets too.
 SETTINGS: Mapping[str, Mapping[str, str]] = {
     "paper": {"figures": "accuracy-tight", "table": "convergence-scarce"},
     "fair": {"figures": "accuracy-tight-fair", "table": "convergence-scarce-fair"},
