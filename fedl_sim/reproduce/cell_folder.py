@@ -6,7 +6,7 @@ A file is written as soon as its cell is finished, so an experiment that was sto
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +26,23 @@ Results = Mapping[Cell, SchemeRun]
 
 @dataclass(frozen=True)
 class CellFolder:
-    """A folder of finished cells."""
+    """A folder of finished cells.
+
+    Attributes:
+        path: where their files are.
+        known: runs without a file that are finished too, see `fedl_sim.reproduce.finished_curves`.
+    """
 
     path: Path
+    known: Results = field(default_factory=dict)
 
     def file(self, cell: Cell) -> Path:
         """Return the path of a cell's file."""
         return self.path / cell.key[:2] / f"{cell.key}.json"
 
     def missing(self, cells: Sequence[Cell]) -> list[Cell]:
-        """Return the cells without a file, each once."""
-        one_each = {cell.key: cell for cell in reversed(cells)}
+        """Return the cells that are not finished, each once."""
+        one_each = {cell.key: cell for cell in reversed(cells) if cell not in self.known}
         return [cell for cell in reversed(one_each.values()) if not self.file(cell).exists()]
 
     def load(self, cells: Sequence[Cell]) -> dict[Cell, SchemeRun]:
@@ -45,7 +51,7 @@ class CellFolder:
         Raises:
             SimulationError: one is missing or damaged.
         """
-        return {cell: self._read(cell) for cell in cells}
+        return {cell: self._read(cell) if self._needs_file(cell) else self.known[cell] for cell in cells}
 
     def seconds(self, cells: Sequence[Cell]) -> Iterator[tuple[Cell, float]]:
         """Yield finished cells with the time that each took."""
@@ -54,9 +60,9 @@ class CellFolder:
                 yield cell, json.loads(self.file(cell).read_text(encoding="utf-8"))["seconds"]
 
     def versions(self, cells: Sequence[Cell]) -> list[str]:
-        """Return the versions of the code that ran these cells."""
-        found = {json.loads(self.file(cell).read_text(encoding="utf-8"))["made_by"] for cell in cells}
-        return sorted(found)
+        """Return the versions of the code that ran these cells, of those with a file."""
+        files = (self.file(cell) for cell in cells if self._needs_file(cell))
+        return sorted({json.loads(file.read_text(encoding="utf-8"))["made_by"] for file in files})
 
     def make(
         self,
@@ -75,6 +81,9 @@ class CellFolder:
             self._write(cell, run, seconds)
             if on_cell is not None:
                 on_cell(cell, seconds)
+
+    def _needs_file(self, cell: Cell) -> bool:
+        return cell not in self.known or self.file(cell).exists()
 
     def _write(self, cell: Cell, run: SchemeRun, seconds: float) -> None:
         content = {

@@ -1,5 +1,6 @@
 """`fedsift experiment NAME`: run what is missing, then write tables and figures."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -9,15 +10,14 @@ from rich.console import Console
 
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.devices import SETTINGS_HELP, is_fair
-from fedl_sim.loop.loop import RunSettings
 from fedl_sim.network.profiles import BUDGETS
-from fedl_sim.network.realisation import RealisationSettings
 from fedl_sim.pictures import require_pictures
-from fedl_sim.reproduce.cell import Cell
+from fedl_sim.reproduce.cell import VERSION, Cell
 from fedl_sim.reproduce.cell_folder import CellFolder
 from fedl_sim.reproduce.effort import Effort, hours, kind_of
+from fedl_sim.reproduce.finished_curves import TAKES_CURVES, FinishedCurves, read_finished_curves
 from fedl_sim.reproduce.provenance import source_version
-from fedl_sim.reproduce.registry import AGGREGATIONS, STUDIES
+from fedl_sim.reproduce.registry import STUDIES, study_named
 from fedl_sim.reproduce.report_files import write_report
 from fedl_sim.reproduce.studies.tuning import read_rates
 from fedl_sim.reproduce.study import Report, Scope, Study
@@ -56,8 +56,6 @@ class ScopeOptions:
 
         To estimate how long it takes, nothing has to be tuned: with equal batches no run takes longer than with epochs.
         """
-        if name not in STUDIES:
-            raise InvalidSettingError(f"unknown experiment {name!r}; known: {', '.join(STUDIES)}")
         tuned = is_fair(self.setting) and (self.rates.exists() or not estimate)
         rates = read_rates(self.rates, name) if tuned else None
         meshes = () if self.mesh is None else tuple(map(str, sorted(self.mesh.glob("*.json"))))
@@ -71,16 +69,7 @@ class ScopeOptions:
             sizes=None if self.sizes is None else parse_numbers(self.sizes, "sizes"),
             meshes=meshes,
         )
-        template = Cell(
-            data_set="digits",
-            scheme="random",
-            seed=0,
-            realisation=RealisationSettings(budget=self.budget),
-            run=RunSettings(
-                aggregations=self.aggregations or AGGREGATIONS.get(name, 10), transfer="redraw", measure_always=False
-            ),
-        )
-        return STUDIES[name](template, scope), scope
+        return study_named(name, scope, budget=self.budget, aggregations=self.aggregations), scope
 
 
 @grouped
@@ -90,6 +79,10 @@ def experiment(
     options: ScopeOptions,
     fan_out: FanOut,
     cells: Annotated[Path, typer.Option(help="Where finished runs are kept.")] = Path("build/experiments"),
+    curves: Annotated[
+        list[Path] | None,
+        typer.Option(help="Take runs from curves.csv of this folder, which an experiment wrote; may be repeated."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for tables and figures [default: in CELLS].")
     ] = None,
@@ -103,7 +96,8 @@ def experiment(
     require_pictures()
     console = Console()
     study, scope = options.study(name, estimate=estimate)
-    folder = CellFolder(cells / "cells")
+    written = _written(name, curves or [])
+    folder = CellFolder(cells / "cells", known={cell: run for one in written for cell, run in one.runs.items()})
     if estimate:
         _estimate(study, folder, console)
         return
@@ -120,7 +114,8 @@ def experiment(
         | {"meshes": [Path(mesh).stem for mesh in scope.meshes]}
         | {k: getattr(options, k) for k in ("budget", "aggregations", "setting")},
         "reported_by": source_version(),
-        "made_by": folder.versions(finished),
+        "cell_version": VERSION,
+        "made_by": sorted({*folder.versions(finished), *(version for one in written for version in one.made_by)}),
     }
     kind = f"{options.budget}-fair" if options.setting == "fair" else options.budget
     target = output or cells / (f"{name}-quick" if options.quick else name) / kind
@@ -130,6 +125,13 @@ def experiment(
         if not table.bulk:
             # As it stands in the file: a terminal's own tables would cut numbers of wide ones.
             console.print(table.markdown(), markup=False, highlight=False, soft_wrap=True)
+
+
+def _written(name: str, folders: Sequence[Path]) -> list[FinishedCurves]:
+    """Read the runs of other folders, for experiments that need no more of a run than its curve."""
+    if folders and name not in TAKES_CURVES:
+        raise InvalidSettingError(f"{name} needs more than curves; these take them: {', '.join(TAKES_CURVES)}")
+    return [read_finished_curves(folder) for folder in folders]
 
 
 def _marked(report: Report, missing: int, total: int) -> Report:
