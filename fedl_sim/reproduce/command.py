@@ -103,11 +103,12 @@ def experiment(
         return
     if not (report_only or partial):
         _make(study, folder, console, fan_out)
-    missing = set(folder.missing(study.cells)) if partial else set()
-    finished = [cell for cell in study.cells if cell not in missing]
+    # By key: a method under two names is one run.
+    missing = {cell.key for cell in folder.missing(study.cells)} if partial else set()
+    finished = [cell for cell in study.cells if cell.key not in missing]
     report = study.report(folder.load(finished))
     if missing:
-        report = _marked(report, len(missing), len(dict.fromkeys(study.cells)))
+        report = _marked(report, len(missing), len({cell.key for cell in study.cells}))
     about = {
         "experiment": name,
         "settings": asdict(scope)

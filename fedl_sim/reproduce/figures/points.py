@@ -78,7 +78,7 @@ def sampling_figures(tables: dict[str, Rows]) -> dict[str, Drawing]:
     """Where the choice of devices matters: the gain over random devices, one column for each condition."""
     rows = tables["sampling"]
     axes_of = list(dict.fromkeys(str(row["condition"]) for row in rows))
-    chosen = [name for name in rows[0] if name.startswith("gain of ")]
+    chosen = [name for name in rows[0] if name.startswith("gain of ") and not name.endswith("(A/A)")]
 
     def draw(figure: "Figure") -> None:
         grid = figure.subplots(2, len(axes_of), sharey=True, squeeze=False)
@@ -90,7 +90,7 @@ def sampling_figures(tables: dict[str, Rows]) -> dict[str, Drawing]:
             grid[line, 0].set_ylabel(f"{'no' if offloading == 'none' else offloading} offloading\ngain of accuracy")
         figure.legend(
             *grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(chosen), fontsize="small",
-            title="Gain over random devices on the same networks. Bars: ± one standard error.", title_fontsize="small",
+            title="Gain over random devices on the same networks. Bars: 95 % intervals.", title_fontsize="small",
         )  # fmt: skip
 
     return {"sampling": Drawing(2.6 * len(axes_of), 5.6, draw)}

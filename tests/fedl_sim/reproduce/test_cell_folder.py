@@ -149,6 +149,13 @@ def test_what_is_finished_is_reported_and_the_rest_estimated(tmp_path: Path) -> 
     assert "| · |" in text
 
 
+def test_an_unfinished_method_under_two_names_is_left_out_under_both(tmp_path: Path) -> None:
+    command = [*FEDSIFT, "experiment", "sampling", "--quick", "--seeds", "0", "--cells", str(tmp_path), "--partial"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert "Unfinished: 0 of " in told.stdout
+
+
 def test_a_killed_experiment_goes_on_where_it_was(tmp_path: Path) -> None:
     command = [*FEDSIFT, "experiment", "resources", "--quick"]
     command += ["--seeds", "0", "-k", "2", "--cells", str(tmp_path)]

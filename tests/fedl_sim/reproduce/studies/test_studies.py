@@ -127,6 +127,10 @@ def test_the_sampling_study_reports_every_condition(*, quick: bool) -> None:
     results = made(study.cells, {cell.scheme: (0.1, 0.6) for cell in study.cells} | {"ours-offload": (0.1, 0.7)})
     gains, ablations, runs = study.report(results).tables
     assert len(runs.rows) == len(study.cells)
+    assert {row["gain of ours, other random numbers (A/A)"] for row in gains.rows} == {
+        "+0.000 ± 0.000",
+        "+0.100 ± 0.000",
+    }
     assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "optimised"} == {"+0.100 ± 0.000"}
     assert {row["gain of ours"] for row in gains.rows if row["offloading"] == "none"} == {"+0.000 ± 0.000"}
     assert {row["part"] for row in ablations.rows} >= {
@@ -136,6 +140,39 @@ def test_the_sampling_study_reports_every_condition(*, quick: bool) -> None:
         "similarity from",
         "label counts",
     }
+
+
+def test_an_ablation_is_compared_with_the_base_on_the_same_networks() -> None:
+    study = STUDIES["sampling"](TEMPLATE, Scope((0, 1, 2), quick=True))
+    small, again = 0.1, 0.01
+
+    def accuracy(cell: Cell) -> float:
+        gain = small * (cell.run.training.batch_size == 5) + again * (cell.name == AGAIN)
+        return 0.5 + 0.1 * cell.seed + gain * (1 + 0.1 * cell.seed)
+
+    results = {cell: made_run(0.1, accuracy(cell), seed=cell.seed, draw=cell.draw) for cell in study.cells}
+    rows = {(row["part"], row["value"], row["scheme"]): row for row in study.report(results).tables[1].rows}
+    changed = rows["batch size", "5", "ours w/ offload"]
+    assert changed["compared with"] == "10"
+    assert str(changed["difference"]).startswith("+11.0 [+8.5, +13.5")
+    assert 0.003 < float(str(changed["p"])) < 0.05
+    assert rows["batch size", "10", "ours w/ offload"]["compared with"] is None
+    chance = rows["chance alone (A/A)", None, "ours w/ offload, other random numbers (A/A)"]
+    assert chance["compared with"] == "ours w/ offload"
+    assert str(chance["difference"]).startswith("+1.1 [")
+    random = rows["offloading of the same random sets", None, "random"]
+    assert (random["compared with"], random["difference"]) == ("random+fast", "+0.0 [+0.0, +0.0]")
+
+
+def test_an_unfinished_sampling_study_leaves_points() -> None:
+    study = STUDIES["sampling"](TEMPLATE, Scope((0, 1), quick=True))
+    results = made(study.cells, {cell.scheme: (0.1, 0.6) for cell in study.cells})
+    first = {cell: run for cell, run in results.items() if cell.seed == 0 and cell.name != "heuristic"}
+    gains, _, runs = study.report(first).tables
+    assert {row["gain of heuristic"] for row in gains.rows if row["offloading"] == "none"} == {NOT_RUN}
+    assert {row["gain of ours"] for row in gains.rows} == {"+0.000"}
+    assert len(runs.rows) == len(first)
+    assert not study.report({}).tables[2].rows
 
 
 def test_healing_is_compared_network_by_network() -> None:
