@@ -164,6 +164,7 @@ experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and th
 	$(EXPERIMENT) tune --seeds 90:92 $(FAN) -o docs/results/tune
 	$(EXPERIMENT) convergence $(NETWORKS) --budget scarce --sizes 700 --setting fair -o docs/results/convergence-scarce-fair
 	$(EXPERIMENT) accuracy $(NETWORKS) --budget tight --sizes 100 --setting fair -o docs/results/accuracy-tight-fair
+	$(EXPERIMENT) resources $(NETWORKS) --budget tight --setting fair -o docs/results/resources-tight-fair
 	$(EXPERIMENT) convergence $(NETWORKS) --budget tight --sizes 700 -o docs/results/convergence-tight
 	$(EXPERIMENT) convergence $(NETWORKS) --budget loose --sizes 700 -o docs/results/convergence-loose
 	$(EXPERIMENT) ours --seeds 20:28 $(FAN) -o docs/results/ours

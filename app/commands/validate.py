@@ -113,12 +113,19 @@ def _row(scheme: dict[str, Any]) -> tuple[str, ...]:
     reached = scheme.get("aggregations_to_target")
     return (
         scheme["scheme"],
-        f"{scheme['runs']}/{scheme['runs_planned']}",
+        _runs(scheme),
         _last(scheme["accuracy"]),
         f"({scheme['reached']:.0%})" if reached is None else f"{reached:.1f}",
         *(f"{scheme[name]:.0f}" for name in ("moved", "useful", "cost")),
         verdict_text(scheme["verdict"]),
     )
+
+
+def _runs(scheme: dict[str, Any]) -> str:
+    done = f"{scheme['runs']}/{scheme['runs_planned']}"
+    # A service of an earlier release does not tell it.
+    diverged = scheme.get("diverged", 0)
+    return f"{done}, {diverged} diverged" if diverged else done
 
 
 def verdict_text(verdict: dict[str, Any]) -> str:

@@ -24,7 +24,10 @@ ValidationState = Literal["queued", "running", "cancelling", "succeeded", "faile
 
 
 class Curve(AnswerModel):
-    """A measure after each aggregation, k = 0 first, over the runs that have got there."""
+    """A measure after each aggregation, k = 0 first, over the runs that have got there with a finite value.
+
+    It ends early if every run has diverged.
+    """
 
     mean: list[float]
     deviation: list[float]
@@ -50,6 +53,9 @@ class SchemeOut(AnswerModel):
     scheme: str
     runs: int = Field(description="Finished runs.")
     runs_planned: int
+    diverged: int = Field(
+        description="Finished runs whose loss ended as infinite or not a number: try a smaller `learning_rate`."
+    )
     accuracy: Curve
     loss: Curve
     gradient_norm: Curve = Field(description="‖∇F̄(kτ)‖ as measured on the sampled devices.")

@@ -11,6 +11,7 @@ and when the row of its worker is gone.
 """
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -304,7 +305,9 @@ class PartStore:
             json.dumps(done.record.to_json()),
         )
         count(t, claim.validation_id, rounds=1, round_seconds=done.seconds)
-        measured = {"aggregation": done.aggregation, "accuracy": done.record.accuracy, "loss": done.record.loss}
+        measured = {"aggregation": done.aggregation, "accuracy": done.record.accuracy}
+        if math.isfinite(done.record.loss):  # JSON has no other numbers
+            measured["loss"] = done.record.loss
         body = {**_place(claim), **measured, "progress": rounds_done / rounds}
         add_event(t, claim.validation_id, "round", body)
 

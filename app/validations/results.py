@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -43,6 +44,7 @@ def _scheme(
         scheme=name,
         runs=len(finished),
         runs_planned=len(parts),
+        diverged=sum(not math.isfinite(record.loss) for record in last),
         accuracy=_curve(begun, "accuracy"),
         loss=_curve(begun, "loss"),
         gradient_norm=_curve(begun, "gradient_norm"),
@@ -62,9 +64,13 @@ def _scheme(
 
 
 def _curve(runs: Sequence[Sequence[AggregationRecord]], measure: str) -> Curve:
-    """Mean and deviation at each aggregation, over the runs that have reached it."""
+    """Mean and deviation at each aggregation, over the runs that have reached it with a finite value.
+
+    A run that diverges has none from then on. JSON has no other numbers, so the curve ends where no run has one.
+    """
     length = max((len(run) for run in runs), default=0)
-    columns = [[getattr(run[k], measure) for run in runs if k < len(run)] for k in range(length)]
+    values = [[getattr(run[k], measure) for run in runs if k < len(run)] for k in range(length)]
+    columns = list(takewhile(bool, ([value for value in column if math.isfinite(value)] for column in values)))
     return Curve(
         mean=[float(np.mean(column)) for column in columns],
         deviation=[float(np.std(column)) for column in columns],

@@ -1,7 +1,9 @@
 """Parts in the store: who may change what, whoever dies, freezes or comes back."""
 
 import json
+import math
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +101,23 @@ def test_a_round_is_kept_once_however_often_it_is_told(crew: Crew) -> None:
     assert (crew.find(validation).rounds_done, crew.begun(validation)) == (2, 2)
     assert crew.find(validation).state == "succeeded"
     crew.check_events(validation)
+
+
+def test_a_round_that_diverged_is_told_in_valid_json(crew: Crew) -> None:
+    parts = PartStore(crew.store)
+    register(crew, "one")
+    crew.submit("ours", aggregations=1)
+    diverged = replace(trained(0), record=replace(RECORD, loss=math.nan))
+    parts.finish_round(claimed(parts, "one"), diverged)
+    with crew.store.read() as t:
+        ((body,),) = t.rows("SELECT body FROM validation_events WHERE kind = 'round'")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    told = json.loads(body, parse_constant=refuse)
+    assert told["accuracy"] == 0.5
+    assert "loss" not in told
 
 
 def test_a_round_is_tried_so_many_times_and_then_tells_why(crew: Crew) -> None:

@@ -44,6 +44,21 @@ def test_curves_have_mean_and_spread_over_the_runs_that_got_there() -> None:
     assert (b.runs, b.accuracy.mean, b.verdict.outcome, b.reached) == (0, [], "pending", 0)
 
 
+def test_runs_that_diverge_are_counted_and_left_out_of_curves() -> None:
+    bad = {"loss": float("nan"), "gradient_norm": float("inf")}
+    parts = [part(0, "a"), part(1, "a"), part(2, "b")]
+    runs = [*rounds(0, [0.1, 0.5, 0.9]), *rounds(1, [0.1, 0.5, 0.1], **bad), *rounds(2, [0.1, 0.5, 0.1], **bad)]
+    a, b = scheme_results(parts, runs, target=0.8, tolerance=0.1)
+    assert (a.diverged, b.diverged) == (1, 1)
+    assert a.loss.mean == pytest.approx([0.9, 0.5, 0.1])
+    assert a.loss.runs == [2, 2, 1]
+    # Nobody is left with a finite value, so these end; accuracy is a number all the same.
+    assert (len(b.loss.mean), len(b.loss.deviation), b.loss.runs) == (2, 2, [1, 1])
+    assert b.gradient_norm.mean == pytest.approx([2, 1])
+    assert b.accuracy.mean == pytest.approx([0.1, 0.5, 0.1])
+    assert "null" not in json.dumps(b.model_dump(mode="json", exclude_none=True))
+
+
 def test_times_to_the_target_are_told_only_if_all_runs_reached_it() -> None:
     runs = [*rounds(0, [0.1, 0.5, 0.9]), *rounds(1, [0.1, 0.2, 0.3])]
     (a,) = scheme_results([part(0, "a"), part(1, "a")], runs, target=0.8, tolerance=0.1)

@@ -127,7 +127,7 @@ export function schemeTable(job) {
     head,
     ...job.schemes.map((one) => [
       one.scheme,
-      `${one.runs} of ${one.runs_planned}`,
+      `${one.runs} of ${one.runs_planned}${one.diverged ? `, ${one.diverged} diverged` : ""}`,
       one.accuracy.mean.at(-1) ?? null,
       one.aggregations_to_target ?? standing(job, one, "aggregations_to_target"),
       one.datapoints_to_target ?? standing(job, one, "datapoints_to_target"),
