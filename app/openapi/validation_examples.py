@@ -38,6 +38,7 @@ _QUEUED: dict[str, Any] = {
             "scheme": "heuristic-offload",
             "runs": 0,
             "runs_planned": 1,
+            "diverged": 0,
             "accuracy": _NO_CURVE,
             "loss": _NO_CURVE,
             "gradient_norm": _NO_CURVE,
