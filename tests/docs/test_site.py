@@ -40,4 +40,4 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 def test_the_site_is_small() -> None:
     """It is part of the wheel and of the images."""
-    assert SITE.stat().st_size < 4_000_000
+    assert SITE.stat().st_size < 2_500_000
