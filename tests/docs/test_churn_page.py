@@ -1,17 +1,16 @@
 """docs/churn.md shows the committed results of the churn study, and its sentences say what these are."""
 
-import csv
-import re
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fedl_sim.reproduce.document import filled
+from tests.support.committed import Row, prose
+from tests.support.committed import rows as rows_of
+from tests.support.documents import ROOT
 
-PAGE = Path(__file__).parents[2] / "docs" / "churn.md"
+PAGE = ROOT / "docs" / "churn.md"
 RANDOM, PATCH, FIXED, AFRESH = (
     "all drawn anew at random",
     "lost ones replaced at random",
@@ -19,22 +18,15 @@ RANDOM, PATCH, FIXED, AFRESH = (
     "all chosen anew by the sampler",
 )
 FOR_GOOD = "10% loss, nobody comes back"
-Row = dict[str, str]
 
 
-@cache
 def rows(budget: str, name: str = "churn") -> list[Row]:
-    with (PAGE.parent / f"results/churn-{budget}/{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return rows_of(f"churn-{budget}/{name}")
 
 
 def row(budget: str, condition: str, policy: str) -> Row:
     (found,) = (one for one in rows(budget) if (one["condition"], one["policy"]) == (condition, policy))
     return found
-
-
-def text() -> str:
-    return re.sub(r"\s+", " ", PAGE.read_text(encoding="utf-8"))
 
 
 def points(one: Row, column: str = "healing's gain") -> float:
@@ -75,7 +67,7 @@ def test_a_table_is_that_of_its_runs(budget: str) -> None:
 
 
 def test_sentences_about_loose_budgets() -> None:
-    page, anew = text(), lost("loose", RANDOM)
+    page, anew = prose(PAGE), lost("loose", RANDOM)
     gains = [points(one) for one in anew]
     assert f"under every condition: {min(gains):.1f} to {max(gains):.1f} points" in page
     others = sorted(float(one["p"]) for one in anew if one["condition"] != FOR_GOOD)
@@ -101,7 +93,7 @@ def test_sentences_about_loose_budgets() -> None:
 
 
 def test_sentences_about_tight_budgets() -> None:
-    page = text()
+    page = prose(PAGE)
     assert {run["moved"] for run in rows("tight", "runs")} == {"0"}
     worst = [row("tight", "20% loss", one) for one in (FIXED, PATCH)]
     told = f"a fixed set ends {points(worst[0]):.1f} points lower than healing ({p(worst[0])}), and random replacements"
