@@ -1,24 +1,27 @@
-"""The tables of docs/sampling.md, from the results that benchmarks wrote.
+"""The tables of docs/sampling.md and docs/model-card.md, from the results that benchmarks wrote.
 
-`make sampling-tables` keeps the last line of each benchmark as docs/results/samplers/NAME.json. This writes NAME.md
-beside it and inserts the tables into the document, so that no number is copied by hand; a test compares all three.
+`make sampling-tables` keeps the last line of each benchmark as docs/results/samplers/NAME.json. This writes a table
+from it and inserts the tables into the documents, so that no number is copied by hand; a test compares all three.
 
     python -m benchmarks.sampler_tables
 """
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.gcn_heldout import LABELS, RIVAL
 from fedl_sim.reproduce.document import filled
 
-__all__ = ["DOCUMENT", "RESULTS", "TABLES", "rendered"]
+__all__ = ["DOCUMENTS", "RESULTS", "TABLES", "rendered"]
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "sampling.md"
-RESULTS = DOCUMENT.parent / "results" / "samplers"
+_DOCS = Path(__file__).parent.parent / "docs"
+DOCUMENTS = (_DOCS / "sampling.md", _DOCS / "model-card.md")
+RESULTS = _DOCS / "results" / "samplers"
 
 Rows = list[dict[str, Any]]
 
@@ -94,6 +97,23 @@ def _noisy(results: dict[str, Any]) -> str:
     return _table(["label counts", *(f"{size} datapoints" for size in sizes)], lines)
 
 
+def _held_out(results: dict[str, Any], *, label: str) -> str:
+    rows: Rows = results["held_out"]
+    sizes = [size for size in _distinct(rows, "sample_size") if size]  # 0 stands for all sizes together
+
+    def cell(row: dict[str, Any]) -> str:
+        difference, error = row[f"{label}_difference"], row[f"{label}_difference_error"]
+        own = f"{row[f'{label}_percentile']:.3f}"
+        return own if row["sampler"] == RIVAL else f"{own} ({difference:+.3f} ± {error:.3f})".replace("-", "−")
+
+    found = {(row["sampler"], row["label_counts"], row["sample_size"]): row for row in rows}
+    lines = [
+        [_code(sampler if counts else f"{sampler}, no label counts"), *(cell(found[sampler, counts, n]) for n in sizes)]
+        for sampler, counts in dict.fromkeys((row["sampler"], row["label_counts"]) for row in rows)
+    ]
+    return _table(["sampler", *(f"S = {size}" for size in sizes)], lines)
+
+
 def _objectives(results: dict[str, Any]) -> str:
     rows: Rows = results["objectives"]
     budgets = _distinct(rows, "budget")
@@ -132,8 +152,9 @@ def _digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
-# How the table of each results is made.
+# How each table is made. Both tables of held-out networks are of one file of results.
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    **{f"held-out-{label}": partial(_held_out, label=label) for label in LABELS},
     "holdings": _holdings,
     "large": _large,
     "noisy-histograms": _noisy,
@@ -147,14 +168,16 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
 
 def rendered(name: str) -> str:
     """Return a table in Markdown, from the results on disk."""
-    return TABLES[name](json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
+    results = "held-out" if name.startswith("held-out") else name
+    return TABLES[name](json.loads((RESULTS / f"{results}.json").read_text(encoding="utf-8")))
 
 
 def main() -> None:
-    """Write all tables, and insert them into the document."""
+    """Write all tables, and insert them into the documents."""
     for name in TABLES:
         (RESULTS / f"{name}.md").write_text(rendered(name), encoding="utf-8")
-    DOCUMENT.write_text(filled(DOCUMENT), encoding="utf-8")
+    for document in DOCUMENTS:
+        document.write_text(filled(document), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The tables of docs/sampling.md show the committed results, and samplers still choose as they did for them."""
+"""Tables about samplers show the committed results, and samplers still choose as they did for them."""
 
 import json
 from functools import cache
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.sampler_percentiles import CHECKED, FIRST_SEED, SIZES, chosen
-from benchmarks.sampler_tables import DOCUMENT, RESULTS, TABLES, rendered
+from benchmarks.sampler_tables import DOCUMENTS, RESULTS, TABLES, rendered
 from fedl_sim.labels.label import label
 from fedl_sim.labels.settings import Family
 from fedl_sim.reproduce.document import filled
@@ -26,10 +26,11 @@ def test_a_table_shows_its_results(name: str) -> None:
     assert (RESULTS / f"{name}.md").read_text(encoding="utf-8") == rendered(name)
 
 
-def test_the_document_shows_the_tables() -> None:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    assert all(f"<!-- table: results/samplers/{name}.md -->" in text for name in TABLES)
-    assert filled(DOCUMENT) == text
+def test_the_documents_show_the_tables() -> None:
+    texts = {document: document.read_text(encoding="utf-8") for document in DOCUMENTS}
+    together = "".join(texts.values())
+    assert all(f"<!-- table: results/samplers/{name}.md -->" in together for name in TABLES)
+    assert all(filled(document) == text for document, text in texts.items())
 
 
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + CHECKED))
