@@ -174,6 +174,9 @@ def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = 
     if settings.churn is None:
         done = run_scheme(*run, seed=seed, draw=job.draw, on_aggregation=tell)
     else:
-        churn, policy = settings.churn, settings.policy
-        done = run_churned(*run, churn=churn, policy=policy, seed=seed, draw=job.draw, on_aggregation=tell)
+        # The same devices are lost with any luck: it decides how training goes.
+        done = run_churned(
+            *run, churn=settings.churn, policy=settings.policy, seed=seed, draw=job.draw, events_seed=job.seed,
+            on_aggregation=tell,
+        )  # fmt: skip
     return replace(done, seed=job.seed)

@@ -121,11 +121,11 @@ def test_batch_sizes() -> None:
 
 
 def test_label_counts_on_digits() -> None:
-    said("Without label counts ours loses most of this gain on digits. On MNIST no loss is shown")
+    said("Without label counts ours loses a part of this gain on digits. On MNIST no loss is shown")
     hidden = row(PART, part="label counts", value="hidden", scheme=OURS)
     known = row(PART, part="sampler, optimised offloading", scheme="greedy+fast")
     assert shown(hidden)
-    assert -difference(hidden) > difference(known) / 2
+    assert 0 < -difference(hidden) < difference(known)
     assert not shown(row("ours/ours", group=MNIST, variant="ours, label counts hidden"))
 
 
@@ -133,9 +133,8 @@ def test_where_the_choice_matters() -> None:
     said(
         "With offloading, the choice of devices matters least under loose budgets.",
         "Without offloading it matters most with two labels per device.",
-        "Under every condition the gain of ours is shown, with and without offloading. No condition makes"
-        " the paper's method gain"
-        " over random devices, but for S = 3.",
+        "Under every condition the interval of ours lies above 0, with and without offloading."
+        " That of the paper's method does for S = 3 only. These intervals are not adjusted",
     )
     optimised, none = gains("optimised"), gains("none")
     assert min(optimised, key=optimised.__getitem__) == ("budget", "loose")
@@ -161,12 +160,12 @@ def test_the_spread_of_capacities() -> None:
 
 
 def test_the_branch_search_with_random_scores() -> None:
-    said("small: the branch search does no worse with random scores")
+    said("small: the branch search is not shown to do worse with random scores")
     claims = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
     for setting in ("paper", "fair", "tight", "loose"):
         (effect,) = claims[setting]["gcn-scales"]["effects"]
         assert effect["other"] == "random_branch+fast"
-        assert effect["low"] < 0, setting
+        assert effect["mean"] < 0 or effect["p_value"] >= 0.05, setting
 
 
 def test_ours_as_it_is_used() -> None:

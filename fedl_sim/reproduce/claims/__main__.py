@@ -18,7 +18,8 @@ from fedl_sim.paired import holm
 from fedl_sim.reproduce.claims.catalogue import CLAIMS, Claim
 from fedl_sim.reproduce.claims.contrasts import Effect, effect_of
 from fedl_sim.reproduce.claims.curves import Curves, Panel, read_curves
-from fedl_sim.reproduce.claims.sentences import effect_text, sentence, verdict_of
+from fedl_sim.reproduce.claims.in_short import in_short, sentences_by_verdict
+from fedl_sim.reproduce.claims.sentences import effect_text, number_text, sentence, verdict_of
 from fedl_sim.reproduce.studies.convergence import SHARES
 from fedl_sim.reproduce.studies.resources import LEVELS, REFERENCE
 from fedl_sim.reproduce.tables import Table
@@ -39,8 +40,10 @@ _NOTE = (
     "aggregation after the last. The value of a network is the mean over S and over the draws of random sets, of the "
     "logarithm where something is saved. The value of a seed is the mean over its networks. "
     "p is from a t test over seeds, adjusted by Holm's method over the rivals of a claim. d is the mean "
-    "divided by the standard deviation over seeds. Shown: p < 0.05 against every rival, with five seeds or more. "
-    "Indicated: the same with fewer seeds. The A/A rows show how large a difference chance alone makes."
+    "divided by the standard deviation over seeds. Intervals are not adjusted, so that one may leave out 0 where p is "
+    "above 0.05. Shown: p < 0.05 against every rival, with five seeds or more. Indicated: the same with fewer seeds. "
+    "Contradicted: a rival is better with p < 0.05. The A/A rows show how large a difference chance alone makes. The "
+    "paper's percentages of accuracy are read as points."
 )
 _TABLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "claims": ("The claims and their tests", {"paper": "under the paper's setting", "fair": "under the fair one"}),
@@ -104,22 +107,24 @@ def _plain(effect: Effect) -> dict[str, Any]:
 
 
 def claims_tables(results: Path) -> tuple[Table, ...]:
-    """Return every claim beside what is shown under some of the settings."""
+    """Return every claim beside what is shown under some of the settings, and last ours by what is shown of them."""
     by_setting = {setting: evaluated(results, setting) for setting in SETTINGS}
     tables = []
     for name, (title, columns) in _TABLES.items():
         rows = [
             {"claim": claim.said, "by": "ours" if claim.ours else "paper"}
-            | {column: _told(by_setting[setting][claim]) for setting, column in columns.items()}
+            | {column: _told(claim, by_setting[setting][claim]) for setting, column in columns.items()}
             for claim in CLAIMS
             if all(claim in by_setting[setting] for setting in columns)
         ]
         tables.append(Table(name, title, ("claim", "by", *columns.values()), tuple(rows), (_NOTE,)))
-    return tuple(tables)
+    return (*tables, in_short(by_setting))
 
 
-def _told(effects: Sequence[Effect]) -> str:
-    told = "; ".join(effect_text(effect) for effect in effects)
+def _told(claim: Claim, effects: Sequence[Effect]) -> str:
+    told = "; ".join(
+        [effect_text(effect) for effect in effects] + ([beside] if (beside := number_text(claim, effects)) else [])
+    )
     return f"**{verdict_of(effects)}**" + (f": {told}" if told else "")
 
 
@@ -127,6 +132,8 @@ def main(results: Path) -> None:
     """Write the tables and the sentences."""
     for table in claims_tables(results):
         (results / f"{table.name}.md").write_text(table.markdown(), encoding="utf-8")
+    for name, text in sentences_by_verdict({setting: evaluated(results, setting) for setting in SETTINGS}).items():
+        (results / f"{name}.md").write_text(text, encoding="utf-8")
     text = json.dumps(claims_document(results), indent=1, ensure_ascii=False)
     (results / "claims.json").write_text(text + "\n", encoding="utf-8")
 

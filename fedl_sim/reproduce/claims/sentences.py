@@ -7,11 +7,11 @@ from fedl_sim.reproduce.claims.contrasts import FEW, Effect
 from fedl_sim.reproduce.compared import AGAIN, label_of
 from sampler.schemes import EVERYONE
 
-__all__ = ["effect_text", "sentence", "verdict_of"]
+__all__ = ["effect_text", "number_text", "sentence", "verdict_of"]
 
 _PROSE = {
     "gcn_branch": "the paper's method without offloading",
-    "gcn_branch+fast": "the paper's method",
+    "gcn_branch+fast": "the paper's method trained on the surrogate",
     "gcn_branch_fedl+fast": "the paper's method trained on FedL's loss",
     "random": "random devices without offloading",
     "heuristic": "heuristic devices without offloading",
@@ -49,9 +49,25 @@ def sentence(claim: Claim, effects: Sequence[Effect]) -> str:
     if not effects:
         return f"Not run yet: {claim.said}."
     told = [_told(effect) for effect in effects]
-    if claim.number is not None:
-        told.append(_beside(claim.number, effects))
+    if beside := number_text(claim, effects):
+        told.append(f"{beside}.")
     return " ".join(f"{one[0].upper()}{one[1:]}" for one in told)
+
+
+def number_text(claim: Claim, effects: Sequence[Effect]) -> str:
+    """Return whether the paper's number lies in the intervals; nothing if it has none."""
+    if claim.number is None or not effects:
+        return ""
+    unit = "points" if effects[0].contrast.measure == "accuracy" else "%"
+    says = f"the paper reports {claim.number:g} {unit}"
+    tested = [effect for effect in effects if effect.seeds > 1]
+    inside = sum(effect.low <= claim.number <= effect.high for effect in tested)
+    if not tested:
+        return says
+    if 0 < inside < len(tested):
+        return f"{says}, which is inside {inside} of the {len(tested)} intervals"
+    intervals = {1: "this interval", 2: "both intervals"}.get(len(tested), f"all {len(tested)} intervals")
+    return f"{says}, which is {'inside' if inside else 'outside'} {intervals}"
 
 
 def _told(effect: Effect) -> str:
@@ -99,19 +115,6 @@ def _interval(low: float, high: float, sign: str = "-") -> str:
 
 def _many(subject: str) -> bool:
     return subject.startswith(("random devices", "heuristic devices"))
-
-
-def _beside(number: float, effects: Sequence[Effect]) -> str:
-    """Say whether the paper's number lies in the intervals."""
-    says = f"the paper reports {number:g} {'points' if effects[0].contrast.measure == 'accuracy' else '%'}"
-    tested = [effect for effect in effects if effect.seeds > 1]
-    inside = sum(effect.low <= number <= effect.high for effect in tested)
-    if not tested:
-        return f"{says}."
-    if 0 < inside < len(tested):
-        return f"{says}, which is inside {inside} of the {len(tested)} intervals."
-    intervals = {1: "this interval", 2: "both intervals"}.get(len(tested), f"all {len(tested)} intervals")
-    return f"{says}, which is {'inside' if inside else 'outside'} {intervals}."
 
 
 def _p(effect: Effect) -> str:

@@ -1,7 +1,8 @@
 """Training under churn: what it costs to lose devices, and how much of that healing gets back.
 
 Every policy starts from the devices that the default sampler chooses, and meets the same events on the same network. So
-policies are compared network by network. Without losses they are one and the same, and run once.
+policies are compared network by network. Without losses they are one and the same, and run once. Healing runs once more
+with other random numbers in training (A/A): the difference between the two is due to chance alone.
 """
 
 import math
@@ -26,7 +27,8 @@ from fedl_sim.simulate.summary import first_reaching
 
 __all__ = ["TARGET_SHARE", "churn_study"]
 
-HEALING = "heal"
+HEALING, AGAIN = "heal", "heal (A/A)"
+LABELS = {**POLICY_LABELS, AGAIN: "healing, other random numbers (A/A)"}
 # The target is this share of the accuracy that the same network reaches without losses.
 TARGET_SHARE = 0.95
 
@@ -43,7 +45,7 @@ class Condition:
     @property
     def policies(self) -> tuple[str, ...]:
         """The policies to compare; if nobody is lost they do the same."""
-        return tuple(POLICIES) if self.churn.loss > 0 else (HEALING,)
+        return (*POLICIES, AGAIN) if self.churn.loss > 0 else (HEALING, AGAIN)
 
 
 CALM = Condition("no loss", Churn())
@@ -93,7 +95,7 @@ def churn_study(template: Cell, scope: Scope) -> Study:
     conditions = (CALM, LOSSES[-1]) if scope.quick else (CALM, *LOSSES, *MIXED)
     grid = {
         (condition, policy): tuple(
-            replace(base, seed=seed, churn=condition.churn, policy=policy) for seed in scope.seeds
+            replace(_under(base, policy), seed=seed, churn=condition.churn) for seed in scope.seeds
         )
         for condition in conditions
         for policy in condition.policies
@@ -110,6 +112,10 @@ def churn_study(template: Cell, scope: Scope) -> Study:
     return Study("churn", tuple(cell for cells in grid.values() for cell in cells), report)
 
 
+def _under(base: Cell, policy: str) -> Cell:
+    return replace(base, policy=HEALING, luck=1) if policy == AGAIN else replace(base, policy=policy)
+
+
 def _targets(outcomes: Sequence[Outcome]) -> list[float]:
     """Each network's target."""
     return [TARGET_SHARE * float(accuracy) for accuracy in outcomes[0].final]
@@ -124,7 +130,7 @@ def _table(outcomes: Sequence[Outcome], base: Cell) -> Table:
         until = outcome.aggregations_to(targets)
         row: Row = {
             "condition": outcome.condition.name,
-            "policy": "any" if outcome.condition is CALM else POLICY_LABELS[outcome.policy],
+            "policy": "any" if (outcome.condition, outcome.policy) == (CALM, HEALING) else LABELS[outcome.policy],
             "updates a period": _digits(outcome.per_period(lambda run: [len(p.arrived) for p in run.periods])),
             "devices joining a period": _digits(outcome.per_period(lambda run: [len(p.joined) for p in run.periods])),
             "final accuracy": spread(outcome.final).text(),
@@ -148,14 +154,16 @@ def _table(outcomes: Sequence[Outcome], base: Cell) -> Table:
 def _against_healing(
     outcomes: Sequence[Outcome], measure: Callable[[Outcome], NDArray[np.float64]]
 ) -> list[tuple[str | None, str | None]]:
-    """Healing minus each other policy under the same condition, and p adjusted over all these comparisons."""
+    """Healing minus each other policy under the same condition, and p adjusted over all policies that differ."""
     healed = {outcome.condition: measure(outcome) for outcome in outcomes if outcome.policy == HEALING}
     found: dict[int, Paired] = {
         place: paired(healed[outcome.condition] - measure(outcome))
         for place, outcome in enumerate(outcomes)
         if outcome.policy != HEALING
     }
-    adjusted = dict(zip(found, holm([one.p_value for one in found.values()]), strict=True))
+    rivals = {place: one.p_value for place, one in found.items() if outcomes[place].policy != AGAIN}
+    adjusted = {place: one.p_value for place, one in found.items()}
+    adjusted |= dict(zip(rivals, holm(list(rivals.values())), strict=True))
     return [
         (found[place].text(), f"{adjusted[place]:.2g}") if place in found else (None, None)
         for place in range(len(outcomes))
@@ -170,7 +178,7 @@ def _note(base: Cell) -> str:
         f"{TARGET_SHARE:.0%} of the final accuracy that the network reaches without losses; a run that misses it "
         f"counts as {run.aggregations + 1}. "
         "Gain and difference: healing minus the row's policy, mean over networks with the 95 % interval. p: Wilcoxon's "
-        "signed-rank test on the networks' differences, by Holm's method over the column."
+        "signed-rank test on the networks' differences, by Holm's method over the column without its A/A rows."
     )
 
 

@@ -142,4 +142,7 @@ def _draw(figure: "Figure", groups: Sequence[Group], found: Sequence[dict[str, t
         axes.set_title(group.label, fontsize="medium")
         axes.grid(alpha=0.3, axis="x")
     if shown:
-        axes.set_xlabel("difference in final accuracy, points")
+        rivals = {v.against for group in groups for v in group.variants if v.against is not None}
+        labels = {v.arm.name: v.arm.label for group in groups for v in group.variants}
+        other = f" to {labels[rivals.pop()]}" if len(rivals) == 1 else ""
+        axes.set_xlabel(f"difference in final accuracy{other}, points (95 % intervals)")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedl_sim.churn.churn import Churn
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.engines.factory import make_engine
 from fedl_sim.loop.devices import TrainingSettings
@@ -99,6 +100,16 @@ def test_every_device_takes_as_many_batches_in_the_fair_setting() -> None:
 def test_other_random_numbers_on_the_same_networks() -> None:
     one, other = (simulate(small(schemes=("ours-offload",), luck=luck)).runs[0] for luck in (0, 1))
     assert (one.seed, one.sampled) == (other.seed, other.sampled)
+    assert one.aggregations != other.aggregations
+
+
+def test_the_same_devices_are_lost_with_other_random_numbers() -> None:
+    churn = Churn(loss=0.4)
+    one, other = (
+        simulate(small(schemes=("ours-offload",), churn=churn, policy="fixed", luck=luck)).runs[0] for luck in (0, 1)
+    )
+    assert any(period.lost for period in one.periods)
+    assert one.periods == other.periods
     assert one.aggregations != other.aggregations
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from fedl_sim.reproduce.claims.__main__ import SETTINGS, claims_document, claims_tables, evaluated
 from fedl_sim.reproduce.claims.catalogue import CLAIMS
+from fedl_sim.reproduce.claims.in_short import sentences_by_verdict
 
 ROOT = Path(__file__).parents[4]
 RESULTS = ROOT / "docs" / "results"
@@ -67,21 +68,21 @@ def test_p_values_are_adjusted_over_the_rivals_of_a_claim(tmp_path: Path) -> Non
     ours = {(s, 5): 0.80 + 0.01 * (s % 3) for s in seeds}
     rivals = {
         arm: {(s, 5): ours[s, 5] - 0.05 - 0.08 * (s % 2) for s in seeds}
-        for arm in ("gcn_branch+fast", "random-offload", "heuristic-offload")
+        for arm in ("gcn_branch+fast", "gcn_branch_fedl+fast", "random-offload", "heuristic-offload")
     }
     write(
         tmp_path,
         "accuracy-tight",
         {"ours-offload": ours, **rivals, "all": {(s, 5): ours[s, 5] - 0.05 - 0.08 * (s % 2) for s in seeds}},
     )
-    three = found(tmp_path, "ours-accuracy")
+    four = found(tmp_path, "ours-accuracy")
     alone = found(tmp_path, "ours-above-all")
-    assert three["verdict"] == alone["verdict"] == "shown"
-    p_three = [effect["p_value"] for effect in three["effects"]]  # type: ignore[attr-defined]
+    assert four["verdict"] == alone["verdict"] == "shown"
+    p_four = [effect["p_value"] for effect in four["effects"]]  # type: ignore[attr-defined]
     p_alone = alone["effects"][0]["p_value"]  # type: ignore[index]
-    assert p_three == pytest.approx([3 * p_alone] * 3, abs=3e-4)
+    assert p_four == pytest.approx([4 * p_alone] * 4, abs=4e-4)
     assert p_alone > 0.002
-    assert "9.0 points above the paper's method" in str(three["sentence"])
+    assert "9.0 points above the paper's method trained on FedL's loss" in str(four["sentence"])
 
 
 def test_one_loss_contradicts_and_few_seeds_only_indicate(tmp_path: Path) -> None:
@@ -140,6 +141,8 @@ def test_each_draw_of_random_sets_has_a_cost_of_its_own(tmp_path: Path) -> None:
 
 def test_the_committed_claims_follow_from_the_committed_curves() -> None:
     assert json.loads((RESULTS / "claims.json").read_text(encoding="utf-8")) == claims_document(RESULTS)
+    by_verdict = sentences_by_verdict({setting: evaluated(RESULTS, setting) for setting in SETTINGS})
+    assert {name: (RESULTS / f"{name}.md").read_text(encoding="utf-8") for name in by_verdict} == by_verdict
     for table in claims_tables(RESULTS):
         assert (RESULTS / f"{table.name}.md").read_text(encoding="utf-8") == table.markdown()
 
@@ -158,13 +161,44 @@ def test_claims_about_the_table_stand_beside_each_other_by_budget(tmp_path: Path
     for folder, slow in (("convergence-scarce", 0.5), ("convergence-tight", 0.9)):
         finals = {"all": 0.8, "ours-offload": 0.9, "gcn_branch+fast": slow}
         write(tmp_path, folder, {arm: {(s, 6): v for s in range(6)} for arm, v in finals.items()}, sizes=(700,))
-    _, budgets = claims_tables(tmp_path)
+    _, budgets, _ = claims_tables(tmp_path)
     assert budgets.columns[2:] == ("scarce budgets", "tight budgets", "loose budgets")
-    (row,) = (row for row in budgets.rows if row["claim"] == "ours needs fewer aggregations")
+    (row,) = (row for row in budgets.rows if row["claim"] == "ours needs fewer aggregations than the paper's method")
     scarce, tight, loose = (str(row[column]) for column in budgets.columns[2:])
     assert scarce.startswith("**shown**: against smart w/ offload (paper) +33.3 % on every seed")
     assert tight.startswith("**not shown**: against smart w/ offload (paper) +0.0 %")
     assert loose == "**not run**"
+
+
+def test_what_is_shown_of_ours_stands_beside_what_is_not(tmp_path: Path) -> None:
+    for folder, slow in (("convergence-scarce", 0.5), ("convergence-tight", 0.9)):
+        finals = {"all": 0.8, "ours-offload": 0.9, "gcn_branch+fast": slow}
+        write(tmp_path, folder, {arm: {(s, 6): v for s in range(6)} for arm, v in finals.items()}, sizes=(700,))
+    *_, short = claims_tables(tmp_path)
+    assert short.columns == ("claim", "not shown", "shown")
+    said = {row["claim"]: row for row in short.rows}
+    first = said["ours needs fewer aggregations than the paper's method"]
+    assert first["shown"] == "paper's setting"
+    assert first["not shown"] == "fair setting (not run), tight budgets, loose budgets (not run)"
+    about_others = {claim.said for claim in CLAIMS if not claim.ours or claim.name.startswith("chance")}
+    assert about_others.isdisjoint(said)
+    assert "random devices with random offloading end above FedL on all nodes" not in said
+    ours = {claim.said for claim in CLAIMS if claim.name.startswith("ours-")}
+    assert ours == set(said)
+    lists = sentences_by_verdict({setting: evaluated(tmp_path, setting) for setting in SETTINGS})
+    assert lists["claims-shown"].startswith(
+        "- Table I, paper's setting. The default method needs 33.3 % fewer aggregations"
+    )
+    assert lists["claims-not-shown"].startswith(
+        "- Table I, tight budgets. No difference between the default method and"
+    )
+
+
+def test_ours_is_tested_against_both_labels_of_the_papers_gcn() -> None:
+    for claim in CLAIMS:
+        if claim.name.startswith("ours-"):
+            rivals = {contrast.other for contrast in claim.contrasts}
+            assert ("gcn_branch+fast" in rivals) == ("gcn_branch_fedl+fast" in rivals), claim.name
 
 
 def test_the_papers_number_is_said_to_lie_inside_or_outside_the_intervals(tmp_path: Path) -> None:
@@ -174,3 +208,6 @@ def test_the_papers_number_is_said_to_lie_inside_or_outside_the_intervals(tmp_pa
     said = str(found(tmp_path, "smart-fastest-mnist")["sentence"])
     assert "+66.7 % of the aggregations (95 % interval +66.7 to +66.7, because all seeds gave the same value" in said
     assert said.endswith("The paper reports 40 %, which is outside both intervals.")
+    table, *_ = claims_tables(tmp_path)
+    (row,) = (row for row in table.rows if row["claim"] == "smart with offloading is the fastest on mnist")
+    assert str(row["under the paper's setting"]).endswith("; the paper reports 40 %, which is outside both intervals")

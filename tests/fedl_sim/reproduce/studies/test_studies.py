@@ -190,6 +190,11 @@ def test_healing_is_compared_network_by_network() -> None:
     # Seed 0 misses its target of 0.95 × 0.52 by none; all are reached with the first aggregation.
     assert rows["20% loss", "fixed set"]["aggregations to target"] == "1.0"
     assert rows["20% loss", "healing"]["healing's gain"] is None
+    # The A/A row differs by chance alone, and is no rival that others' p would pay for.
+    again = rows["20% loss", "healing, other random numbers (A/A)"]
+    assert (again["healing's gain"], again["p"]) == ("+0.000 [+0.000, +0.000]", "1")
+    assert {cell.luck for cell in study.cells if cell.policy != "heal"} == {0}
+    assert {cell.luck for cell in study.cells if cell.policy == "heal"} == {0, 1}
     assert len(runs.rows) == len(study.cells) == len(table.rows) * 3
 
 
