@@ -74,6 +74,19 @@ def test_no_comparison_with_a_number_is_written_by_hand(document: Path) -> None:
     assert boasts(document.read_text(encoding="utf-8")) == []
 
 
+def test_the_front_page_says_first_what_is_not_shown() -> None:
+    claims = json.loads((ROOT / "docs" / "results" / "claims.json").read_text(encoding="utf-8"))
+    named = re.findall(r"<!-- claim: \S+#(\S+)/(\S+) -->", (ROOT / "README.md").read_text(encoding="utf-8"))
+    shown = [claims[setting][name]["verdict"] == "shown" for name, setting in named]
+    assert shown == sorted(shown)
+    assert True in shown
+    assert False in shown
+    # Who shows a comparison in one setting shows it in the other.
+    assert {name for name, setting in named if setting == "paper"} == {
+        name for name, setting in named if setting == "fair"
+    }
+
+
 def boasts(text: str) -> list[str]:
     """Sentences outside of tables that say by how much a method is better."""
     prose = " ".join(line for line in written_by_hand(text).splitlines() if not line.lstrip().startswith("|"))
