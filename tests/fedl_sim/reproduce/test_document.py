@@ -9,21 +9,15 @@ import pytest
 from fedl_sim.reproduce.document import filled, written_by_hand
 
 ROOT = Path(__file__).parents[3]
-DOCUMENTS = [
-    path
-    for path in [
-        ROOT / "README.md",
-        *sorted((ROOT / "docs").glob("*.md")),
-        *sorted((ROOT / "docs" / "guide").glob("*.md")),
-    ]
-    if re.search("<!-- (table|claim): ", path.read_text(encoding="utf-8"))
-]
-# Of these, README as soon as it has a claim that is filled in.
-CLAIMING = [
-    path
-    for path in DOCUMENTS
-    if path.name in {"README.md", "reproduction.md"} and "<!-- claim: " in path.read_text(encoding="utf-8")
-]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+DOCUMENTS = [path for path in PAGES if re.search("<!-- (table|claim): ", path.read_text(encoding="utf-8"))]
+# Comparisons with numbers that people wrote, by how they begin: tests/docs/ holds each to the committed results.
+HELD = {
+    "churn.md": ("- At 20 % loss healing ends", "- At 5 % and 10 % loss, healing ends"),
+    "choosing.md": ("- **Failures.** With 20 % of the devices lost",),
+    "failures.md": ("- With tight budgets, a fixed set of devices ended",),
+    "sampling.md": ("Down to ε = 18/datapoints 94 % and more of the gain is left",),
+}
 # Who says how much better a method trains, says a number: it has to be in a block that is filled in.
 BOAST = re.compile(
     r"(\d+(\.\d+)?\s*(%|points)|\d+ of \d+)[^.|]*\b(fewer|less|more|above|below|better|worse|saves?|adds?)\b"
@@ -69,9 +63,12 @@ def test_a_boast_is_found_where_it_is_written_by_hand() -> None:
     assert boasts("<!-- claim: c.json#a/paper -->It needs 25 % fewer datapoints.<!-- end -->") == []
 
 
-@pytest.mark.parametrize("document", CLAIMING, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: path.name)
 def test_no_comparison_with_a_number_is_written_by_hand(document: Path) -> None:
-    assert boasts(document.read_text(encoding="utf-8")) == []
+    found = boasts(document.read_text(encoding="utf-8"))
+    held = HELD.get(document.name, ())
+    assert [sentence for sentence in found if not sentence.startswith(held)] == []
+    assert all(any(sentence.startswith(one) for sentence in found) for one in held), "a page no longer says this"
 
 
 def test_the_front_page_says_first_what_is_not_shown() -> None:
