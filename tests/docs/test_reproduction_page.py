@@ -245,7 +245,7 @@ def test_beyond_the_papers_network() -> None:
 def test_table_one() -> None:
     said(
         "Under loose budgets all schemes with offloading reach the target after about two aggregations",
-        "With our budgets, random devices with offloading do far better than in the paper (Table I)",
+        "With our budgets, random devices with offloading do better than in the paper (Table I)",
         "without offloading it rarely reaches MNIST's target within 20 aggregations.",
     )
     for one in rows("convergence-loose/convergence"):
@@ -256,7 +256,7 @@ def test_table_one() -> None:
     for name, cell in random.items():
         if name != "scheme":
             mine, papers = re.findall(r"[\d.]+(?= ±)|(?<=\()\d+", cell)
-            assert float(mine) < 0.7 * float(papers), name
+            assert float(mine) < 0.8 * float(papers), name
     alone = row("convergence-scarce/convergence", scheme="smart (paper: GCN-branch)")
     reached = [re.match(r"– (\d+)%", cell) for name, cell in alone.items() if name.startswith("mnist")]
     assert reached
