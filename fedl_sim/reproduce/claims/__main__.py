@@ -122,9 +122,7 @@ def claims_tables(results: Path) -> tuple[Table, ...]:
 
 
 def _told(claim: Claim, effects: Sequence[Effect]) -> str:
-    told = "; ".join(
-        [effect_text(effect) for effect in effects] + ([beside] if (beside := number_text(claim, effects)) else [])
-    )
+    told = "; ".join(filter(None, (*map(effect_text, effects), number_text(claim, effects))))
     return f"**{verdict_of(effects)}**" + (f": {told}" if told else "")
 
 
