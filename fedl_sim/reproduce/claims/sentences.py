@@ -7,7 +7,7 @@ from fedl_sim.reproduce.claims.contrasts import FEW, Effect
 from fedl_sim.reproduce.compared import AGAIN, label_of
 from sampler.schemes import EVERYONE
 
-__all__ = ["effect_text", "number_text", "sentence", "verdict_of"]
+__all__ = ["effect_text", "name_in_prose", "number_text", "sentence", "verdict_of"]
 
 _PROSE = {
     "gcn_branch": "the paper's method without offloading",
@@ -25,23 +25,30 @@ _PROSE = {
 }
 
 
-def verdict_of(effects: Sequence[Effect]) -> str:
-    """Return the verdict on a claim: shown if every contrast is, contradicted if one is."""
+def name_in_prose(arm: str) -> str:
+    """Return what a sentence calls an arm."""
+    return _PROSE.get(arm) or label_of(arm)
+
+
+def verdict_of(claim: Claim, effects: Sequence[Effect]) -> str:
+    """Return the verdict on a claim: shown if every contrast is, contradicted if one is, not run if one is missing."""
     verdicts = [effect.verdict for effect in effects]
-    for verdict in ("contradicted", "no test", "not shown", "indicated"):
+    if len(effects) < len(claim.contrasts):
+        verdicts.append("not run")
+    for verdict in ("contradicted", "not run", "no test", "not shown", "indicated"):
         if verdict in verdicts:
             return verdict
-    return "shown" if verdicts else "not run"
+    return "shown"
 
 
 def effect_text(effect: Effect) -> str:
     """Return an effect for a table: mean, interval, effect size and p."""
     unit = "points" if effect.contrast.measure == "accuracy" else "%"
-    rival = label_of(effect.contrast.other)
     if effect.seeds < 2:
-        return f"against {rival} {effect.mean:+.1f} {unit} on one seed"
-    interval = f"[{effect.low:+.1f}, {effect.high:+.1f}]" if effect.low < effect.high else "on every seed"
-    return f"against {rival} {effect.mean:+.1f} {unit} {interval}, {_p(effect)}, d = {effect.size:.1f}"
+        return f"{effect.mean:+.1f} {unit} on one seed"
+    if effect.low == effect.high:
+        return f"{effect.mean:+.1f} {unit} on every seed, {_p(effect)}"
+    return f"{effect.mean:+.1f} {unit} [{effect.low:+.1f}, {effect.high:+.1f}], {_p(effect)}, d = {effect.size:.1f}"
 
 
 def sentence(claim: Claim, effects: Sequence[Effect]) -> str:
@@ -49,6 +56,8 @@ def sentence(claim: Claim, effects: Sequence[Effect]) -> str:
     if not effects:
         return f"Not run yet: {claim.said}."
     told = [_told(effect) for effect in effects]
+    if missing := [contrast for contrast in claim.contrasts if contrast not in {e.contrast for e in effects}]:
+        told.append(f"not run yet: against {' and '.join(name_in_prose(contrast.other) for contrast in missing)}.")
     if beside := number_text(claim, effects):
         told.append(f"{beside}.")
     return " ".join(f"{one[0].upper()}{one[1:]}" for one in told)
@@ -96,7 +105,7 @@ def _finding(effect: Effect) -> str:
 def _rivals(effect: Effect) -> tuple[str, str, str]:
     """Return the two arms in prose, and where they were compared."""
     contrast = effect.contrast
-    one, other = (_PROSE.get(arm, label_of(arm)) for arm in (contrast.one, contrast.other))
+    one, other = name_in_prose(contrast.one), name_in_prose(contrast.other)
     if contrast.added_to is not None:
         one, other = f"what offloading adds to {one}", f"what it adds to {other}"
     return one, other, f" on {contrast.data_set}" if contrast.data_set else ""

@@ -1,58 +1,36 @@
 """Claims from curves made by hand, and the committed ones from the committed curves."""
 
-import csv
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from fedl_sim.reproduce.claims.__main__ import SETTINGS, claims_document, claims_tables, evaluated
 from fedl_sim.reproduce.claims.catalogue import CLAIMS
-from fedl_sim.reproduce.claims.in_short import sentences_by_verdict
+from fedl_sim.reproduce.claims.claim_tables import claim_tables
+from fedl_sim.reproduce.claims.evaluation import SETTINGS, claims_document, evaluated
+from fedl_sim.reproduce.claims.in_short import in_short
+from tests.support.curves import write_curve_rows, write_curves
 
 ROOT = Path(__file__).parents[4]
 RESULTS = ROOT / "docs" / "results"
-COLUMNS = ("data_set", "n_devices", "sample_size", "scheme", "seed", "draw", "aggregation", "accuracy", "processed")
-
-
-def write(
-    results: Path, folder: str, finals: Mapping[str, Mapping[tuple[int, int], float]], sizes: tuple[int, ...] = (100,)
-) -> None:
-    """Curves of two aggregations that end at these accuracies, by arm and (seed, S), the same for every N."""
-    rows = [
-        ("mnist", n, size, arm, seed, 0, k, accuracy, 10 * k)
-        for arm, runs in finals.items()
-        for (seed, size), final in runs.items()
-        for n in sizes
-        for k, accuracy in enumerate((0.1, final / 2, final))
-    ]
-    write_rows(results, folder, rows)
-
-
-def write_rows(results: Path, folder: str, rows: Sequence[tuple[object, ...]]) -> None:
-    path = results / folder / "curves.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([COLUMNS, *rows])
 
 
 def found(results: Path, name: str, setting: str = "paper") -> dict[str, object]:
-    claim: dict[str, object] = claims_document(results)[setting][name]
+    claim: dict[str, object] = claims_document(evaluated(results))[setting][name]
     return claim
 
 
 def test_what_shares_a_seed_is_one_observation(tmp_path: Path) -> None:
     # Two seeds, three S and two N: twelve differences, all positive, but two observations.
     lead = {(0, 3): 0.10, (0, 4): 0.11, (0, 5): 0.12, (1, 3): 0.01, (1, 4): 0.02, (1, 5): 0.03}
-    write(
+    write_curves(
         tmp_path,
         "accuracy-tight",
         {"ours-offload": {k: 0.6 + d for k, d in lead.items()}, "all": dict.fromkeys(lead, 0.6)},
         sizes=(100, 200),
     )
     (effect,) = next(
-        effects for claim, effects in evaluated(tmp_path, "paper").items() if claim.name == "ours-above-all"
+        effects for claim, effects in evaluated(tmp_path)["paper"].items() if claim.name == "ours-above-all"
     )
     assert (effect.seeds, effect.networks) == (2, 4)
     assert effect.mean == pytest.approx(6.5)
@@ -70,7 +48,7 @@ def test_p_values_are_adjusted_over_the_rivals_of_a_claim(tmp_path: Path) -> Non
         arm: {(s, 5): ours[s, 5] - 0.05 - 0.08 * (s % 2) for s in seeds}
         for arm in ("gcn_branch+fast", "gcn_branch_fedl+fast", "random-offload", "heuristic-offload")
     }
-    write(
+    write_curves(
         tmp_path,
         "accuracy-tight",
         {"ours-offload": ours, **rivals, "all": {(s, 5): ours[s, 5] - 0.05 - 0.08 * (s % 2) for s in seeds}},
@@ -88,11 +66,12 @@ def test_p_values_are_adjusted_over_the_rivals_of_a_claim(tmp_path: Path) -> Non
 def test_one_loss_contradicts_and_few_seeds_only_indicate(tmp_path: Path) -> None:
     seeds = range(3)
     smart = {(s, 5): 0.5 + 0.001 * s for s in seeds}
-    write(
+    write_curves(
         tmp_path,
         "accuracy-tight",
         {
             "gcn_branch+fast": smart,
+            "gcn_branch_fedl+fast": {k: v + 0.05 + 0.0002 * k[0] for k, v in smart.items()},
             "random-offload": {k: v + 0.1 + 0.0001 * k[0] for k, v in smart.items()},
             "heuristic-offload": {k: v - 0.1 - 0.0001 * k[0] for k, v in smart.items()},
             "ours-offload": {k: v + 0.2 + 0.0003 * k[0] for k, v in smart.items()},
@@ -109,9 +88,9 @@ def test_one_loss_contradicts_and_few_seeds_only_indicate(tmp_path: Path) -> Non
 def test_a_target_that_is_missed_counts_as_one_aggregation_more(tmp_path: Path) -> None:
     seeds = range(5)
     finals = {"all": 0.8, "ours-offload": 1.4, "gcn_branch+fast": 0.5, "random_branch+fast": 0.7}
-    write(tmp_path, "convergence-scarce", {arm: {(s, 6): v for s in seeds} for arm, v in finals.items()})
+    write_curves(tmp_path, "convergence-scarce", {arm: {(s, 6): v for s in seeds} for arm, v in finals.items()})
     # The target is 0.68: ours reaches it with the first aggregation, the paper's method not within two.
-    (effect,) = next(e for c, e in evaluated(tmp_path, "paper").items() if c.name == "ours-aggregations")
+    (effect,) = next(e for c, e in evaluated(tmp_path)["paper"].items() if c.name == "ours-aggregations")
     assert effect.mean == pytest.approx(100 * (1 - 1 / 3))
     # All seeds are equal, which is no certainty: 2 · ½⁵.
     assert effect.p_value == pytest.approx(1 / 16)
@@ -133,65 +112,37 @@ def test_each_draw_of_random_sets_has_a_cost_of_its_own(tmp_path: Path) -> None:
         for (arm, draw), curve in curves.items()
         for k, accuracy in enumerate(curve)
     ]
-    write_rows(tmp_path, "convergence-scarce", rows)
-    (effect,) = next(e for c, e in evaluated(tmp_path, "paper").items() if c.name == "gcn-scales")
+    write_curve_rows(tmp_path, "convergence-scarce", rows)
+    (effect,) = next(e for c, e in evaluated(tmp_path)["paper"].items() if c.name == "gcn-scales")
     # log 2 of the paper's method against (log 1 + log 2)/2
     assert effect.mean == pytest.approx(100 * (1 - 2**0.5))
 
 
 def test_the_committed_claims_follow_from_the_committed_curves() -> None:
-    assert json.loads((RESULTS / "claims.json").read_text(encoding="utf-8")) == claims_document(RESULTS)
-    by_verdict = sentences_by_verdict({setting: evaluated(RESULTS, setting) for setting in SETTINGS})
-    assert {name: (RESULTS / f"{name}.md").read_text(encoding="utf-8") for name in by_verdict} == by_verdict
-    for table in claims_tables(RESULTS):
+    claims = evaluated(RESULTS)
+    assert json.loads((RESULTS / "claims.json").read_text(encoding="utf-8")) == claims_document(claims)
+    assert (RESULTS / "claims-in-short.md").read_text(encoding="utf-8") == in_short(claims)
+    for table in claim_tables(claims):
         assert (RESULTS / f"{table.name}.md").read_text(encoding="utf-8") == table.markdown()
 
 
 def test_names_are_unique_and_every_setting_has_all_that_its_runs_decide() -> None:
     names = [claim.name for claim in CLAIMS]
     assert len(set(names)) == len(names)
-    document = claims_document(RESULTS)
+    document = claims_document(evaluated(RESULTS))
     assert set(document) == set(SETTINGS)
     assert set(document["paper"]) == set(document["fair"]) == set(names)
     about_the_table = {claim.name for claim in CLAIMS if claim.source == "table"}
     assert set(document["tight"]) == set(document["loose"]) == about_the_table
 
 
-def test_claims_about_the_table_stand_beside_each_other_by_budget(tmp_path: Path) -> None:
-    for folder, slow in (("convergence-scarce", 0.5), ("convergence-tight", 0.9)):
-        finals = {"all": 0.8, "ours-offload": 0.9, "gcn_branch+fast": slow}
-        write(tmp_path, folder, {arm: {(s, 6): v for s in range(6)} for arm, v in finals.items()}, sizes=(700,))
-    _, budgets, _ = claims_tables(tmp_path)
-    assert budgets.columns[2:] == ("scarce budgets", "tight budgets", "loose budgets")
-    (row,) = (row for row in budgets.rows if row["claim"] == "ours needs fewer aggregations than the paper's method")
-    scarce, tight, loose = (str(row[column]) for column in budgets.columns[2:])
-    assert scarce.startswith("**shown**: against smart w/ offload (paper) +33.3 % on every seed")
-    assert tight.startswith("**not shown**: against smart w/ offload (paper) +0.0 %")
-    assert loose == "**not run**"
-
-
-def test_what_is_shown_of_ours_stands_beside_what_is_not(tmp_path: Path) -> None:
-    for folder, slow in (("convergence-scarce", 0.5), ("convergence-tight", 0.9)):
-        finals = {"all": 0.8, "ours-offload": 0.9, "gcn_branch+fast": slow}
-        write(tmp_path, folder, {arm: {(s, 6): v for s in range(6)} for arm, v in finals.items()}, sizes=(700,))
-    *_, short = claims_tables(tmp_path)
-    assert short.columns == ("claim", "not shown", "shown")
-    said = {row["claim"]: row for row in short.rows}
-    first = said["ours needs fewer aggregations than the paper's method"]
-    assert first["shown"] == "paper's setting"
-    assert first["not shown"] == "fair setting (not run), tight budgets, loose budgets (not run)"
-    about_others = {claim.said for claim in CLAIMS if not claim.ours or claim.name.startswith("chance")}
-    assert about_others.isdisjoint(said)
-    assert "random devices with random offloading end above FedL on all nodes" not in said
-    ours = {claim.said for claim in CLAIMS if claim.name.startswith("ours-")}
-    assert ours == set(said)
-    lists = sentences_by_verdict({setting: evaluated(tmp_path, setting) for setting in SETTINGS})
-    assert lists["claims-shown"].startswith(
-        "- Table I, paper's setting. The default method needs 33.3 % fewer aggregations"
-    )
-    assert lists["claims-not-shown"].startswith(
-        "- Table I, tight budgets. No difference between the default method and"
-    )
+def test_a_claim_with_a_rival_that_has_not_run_is_not_shown(tmp_path: Path) -> None:
+    finals = {"all": 0.8, "ours-offload": 0.9, "gcn_branch+fast": 0.5}
+    write_curves(tmp_path, "convergence-scarce", {arm: {(s, 6): v for s in range(6)} for arm, v in finals.items()})
+    claim = found(tmp_path, "ours-aggregations")
+    assert claim["verdict"] == "not run"
+    assert str(claim["sentence"]).startswith("The default method needs 33.3 % fewer aggregations")
+    assert str(claim["sentence"]).endswith("Not run yet: against the paper's method trained on FedL's loss.")
 
 
 def test_ours_is_tested_against_both_labels_of_the_papers_gcn() -> None:
@@ -204,10 +155,7 @@ def test_ours_is_tested_against_both_labels_of_the_papers_gcn() -> None:
 def test_the_papers_number_is_said_to_lie_inside_or_outside_the_intervals(tmp_path: Path) -> None:
     seeds = range(5)
     finals = {"all": 0.8, "gcn_branch+fast": 1.4, "random-offload": 0.5, "heuristic-offload": 0.5}
-    write(tmp_path, "convergence-scarce", {arm: {(s, 6): v for s in seeds} for arm, v in finals.items()})
+    write_curves(tmp_path, "convergence-scarce", {arm: {(s, 6): v for s in seeds} for arm, v in finals.items()})
     said = str(found(tmp_path, "smart-fastest-mnist")["sentence"])
     assert "+66.7 % of the aggregations (95 % interval +66.7 to +66.7, because all seeds gave the same value" in said
     assert said.endswith("The paper reports 40 %, which is outside both intervals.")
-    table, *_ = claims_tables(tmp_path)
-    (row,) = (row for row in table.rows if row["claim"] == "smart with offloading is the fastest on mnist")
-    assert str(row["under the paper's setting"]).endswith("; the paper reports 40 %, which is outside both intervals")
