@@ -17,6 +17,7 @@ from sampler.scheme_styles import style_of
 from sampler.schemes import EVERYONE, find_scheme
 
 __all__ = [
+    "ACCURACY_SCHEMES",
     "AGAIN",
     "FIGURE_SCHEMES",
     "SHARES",
@@ -50,7 +51,9 @@ TABLE_SCHEMES = (
     AGAIN,
     "greedy:resemblance+fast",
 )
-# What figures show: the paper's six, its method on its own label, and ours.
+# Figs. 6 to 8 have all of them but ours without label counts and without offloading.
+ACCURACY_SCHEMES = tuple(s for s in TABLE_SCHEMES if s not in {AGAIN, "greedy:resemblance"})
+# What figures draw: the paper's six, its method on its own label, and ours.
 FIGURE_SCHEMES = tuple(
     s for s in TABLE_SCHEMES if s != AGAIN and s.split("+")[0] not in {"greedy:resemblance", "random_branch"}
 )

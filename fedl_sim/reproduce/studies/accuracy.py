@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.compared import AGAIN, FIGURE_SCHEMES, label_of
+from fedl_sim.reproduce.compared import ACCURACY_SCHEMES, AGAIN, label_of
 from fedl_sim.reproduce.figures.curve_grid import accuracy_figures
 from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.measures import final, runs_by_seed, spread
@@ -20,7 +20,7 @@ def accuracy_study(template: Cell, scope: Scope) -> Study:
     """The grid of the paper, or a small one."""
     data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
     sizes = scope.among((20, 40) if scope.quick else (100, 200))
-    schemes = (*FIGURE_SCHEMES, AGAIN, EVERYONE)
+    schemes = (*ACCURACY_SCHEMES, AGAIN, EVERYONE)
     panels = tuple(
         panel_of(
             template.sized(data_set, n, s),

@@ -15,7 +15,7 @@ from fedl_sim.reproduce.study import Scope, Study
 
 __all__ = ["beyond_study"]
 
-_RIVALS = ("gcn_branch+fast", "heuristic-offload", "random-offload")
+_RIVALS = ("gcn_branch+fast", "gcn_branch_fedl+fast", "heuristic-offload", "random-offload")
 CONCENTRATIONS = (0.1, 1.0)
 
 
@@ -38,7 +38,11 @@ def beyond_study(template: Cell, scope: Scope) -> Study:
         ),
         Group("multi-layer perceptron", replace(base, model="mlp"), _variants()),
     ]
-    notes = () if scope.meshes else ("No meshes were given.",)
+    notes = (
+        ("A mesh is one graph: its networks differ in devices and data.",)
+        if scope.meshes
+        else ("No meshes were given.",)
+    )
     title = f"Beyond the paper's network, {network.budget} budgets"
     return variants_study("beyond", title, groups, scope, notes)
 
@@ -46,4 +50,5 @@ def beyond_study(template: Cell, scope: Scope) -> Study:
 def _variants() -> tuple[Variant, ...]:
     """Rivals are compared with ours: a negative difference is in favour of ours."""
     ours = Arm("ours-offload", "ours w/ offload", "ours-offload")
-    return (Variant(ours), *(Variant(arm_named(name), ours.name) for name in (AGAIN, *_RIVALS)))
+    rivals = (Variant(arm_named(name), ours.name) for name in _RIVALS)
+    return (Variant(ours), Variant(arm_named(AGAIN), ours.name, "chance"), *rivals)

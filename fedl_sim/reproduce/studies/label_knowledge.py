@@ -7,9 +7,10 @@ device holds few, are there under loose budgets only.
 """
 
 from fedl_sim.reproduce.cell import Cell
-from fedl_sim.reproduce.compared import Arm
+from fedl_sim.reproduce.compared import Arm, label_of
 from fedl_sim.reproduce.studies.variants import Variant, groups_sending_once, variants_study
 from fedl_sim.reproduce.study import Scope, Study
+from sampler.schemes import EVERYONE
 
 __all__ = ["EPSILONS", "ours_study"]
 
@@ -25,23 +26,39 @@ def ours_study(template: Cell, scope: Scope) -> Study:
 
 def _variants() -> tuple[Variant, ...]:
     ours = "ours-offload"
-    others = (
-        Arm("again", "ours, other random numbers (A/A)", ours, luck=1),
-        *(
-            Arm(
-                f"noisy {epsilon:g}",
-                f"ours, label counts with noise, ε = {epsilon:g}",
-                ours,
-                realisation={"label_epsilon": epsilon},
-            )
-            for epsilon in EPSILONS
+    return (
+        Variant(Arm(_OURS, "ours, label counts known", ours)),
+        *_asking("chance", Arm("again", "ours, other random numbers (A/A)", ours, luck=1)),
+        *_asking(
+            "knowledge",
+            *(
+                Arm(
+                    f"noisy {epsilon:g}",
+                    f"ours, label counts with noise, ε = {epsilon:g}",
+                    ours,
+                    realisation={"label_epsilon": epsilon},
+                )
+                for epsilon in EPSILONS
+            ),
+            Arm("derived", "ours, similarity derived from label counts", ours, realisation={"derive_similarity": True}),
+            Arm("hidden", "ours, label counts hidden", ours, realisation={"reveal_labels": False}),
         ),
-        Arm("derived", "ours, similarity derived from label counts", ours, realisation={"derive_similarity": True}),
-        Arm("hidden", "ours, label counts hidden", ours, realisation={"reveal_labels": False}),
-        Arm("redraw", "ours, senders redraw as in the paper", ours, run={"transfer": "redraw"}),
-        Arm("local search", "local_search", "local_search+fast"),
-        Arm("smart", "smart (paper: GCN-branch)", "gcn_branch+fast"),
-        Arm("random", "random devices, optimised offloading", "random+fast"),
-        Arm("unsent", "ours, nothing is sent", "ours"),
+        *_asking(
+            "transfer",
+            Arm("redraw", "ours, senders redraw as in the paper", ours, run={"transfer": "redraw"}),
+            Arm("unsent", "ours, nothing is sent", "ours"),
+        ),
+        *_asking(
+            "rivals",
+            Arm("local search", "local_search", "local_search+fast"),
+            Arm("smart", label_of("gcn_branch+fast"), "gcn_branch+fast"),
+            Arm("smart fedl", label_of("gcn_branch_fedl+fast"), "gcn_branch_fedl+fast"),
+            Arm("random", "random devices, optimised offloading", "random+fast"),
+            Arm("heuristic", "heuristic devices, optimised offloading", "heuristic+fast"),
+            Arm("all", label_of(EVERYONE), EVERYONE),
+        ),
     )
-    return (Variant(Arm(_OURS, "ours, label counts known", ours)), *(Variant(arm, _OURS) for arm in others))
+
+
+def _asking(question: str, *arms: Arm) -> tuple[Variant, ...]:
+    return tuple(Variant(arm, _OURS, question) for arm in arms)

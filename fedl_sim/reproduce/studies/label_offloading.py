@@ -25,10 +25,15 @@ def _variants() -> tuple[Variant, ...]:
     for name, scheme in _SETS.items():
         found += [
             Variant(Arm(f"{name}, any", f"{name} sets, any datapoints", scheme)),
-            Variant(Arm(f"{name}, again", f"{name} sets, other random numbers (A/A)", scheme, luck=1), f"{name}, any"),
+            Variant(
+                Arm(f"{name}, again", f"{name} sets, other random numbers (A/A)", scheme, luck=1),
+                f"{name}, any",
+                "chance",
+            ),
             Variant(
                 Arm(f"{name}, lacking", f"{name} sets, lacking labels first", scheme, run={"send": "lacking"}),
                 f"{name}, any",
+                "order of labels",
             ),
         ]
     return tuple(found)

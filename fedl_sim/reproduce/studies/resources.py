@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.compared import AGAIN, FIGURE_SCHEMES, label_of
+from fedl_sim.reproduce.compared import ACCURACY_SCHEMES, AGAIN, label_of
 from fedl_sim.reproduce.figures.points import resources_figures
 from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.measures import reached_text, runs_by_seed
@@ -16,7 +16,7 @@ __all__ = ["LEVELS", "REFERENCE", "resources_study"]
 
 REFERENCE = 0.60
 LEVELS = (0.80, 0.90, 0.95, 1.0)
-_ROWS = (*FIGURE_SCHEMES, AGAIN)
+_ROWS = (*ACCURACY_SCHEMES, AGAIN)
 
 
 def resources_study(template: Cell, scope: Scope) -> Study:

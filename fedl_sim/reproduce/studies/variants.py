@@ -1,7 +1,7 @@
 """Studies of one shape: variants of a method on the same networks, each compared with another variant.
 
 Every row of the table has the final accuracy, the difference to the variant that it is compared with (interval, and p
-by Holm's method over the comparisons of a group), and what was sent.
+by Holm's method over the comparisons of a group that ask the same question), and what was sent.
 """
 
 from collections.abc import Sequence
@@ -30,10 +30,17 @@ Row = dict[str, str | int | float | None]
 
 @dataclass(frozen=True)
 class Variant:
-    """An arm, and the name of the arm that it is compared with; None if it is only shown."""
+    """An arm, and what it is compared with.
+
+    Attributes:
+        arm: the scheme with its settings.
+        against: the name of the arm that it is compared with; None if it is only shown.
+        question: what the comparison is to answer. Holm's method adjusts p over those with the same question.
+    """
 
     arm: Arm
     against: str | None = None
+    question: str = "rivals"
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,7 @@ def groups_sending_once(template: Cell, variants: tuple[Variant, ...], *, quick:
 
 def variants_study(name: str, title: str, groups: Sequence[Group], scope: Scope, notes: tuple[str, ...]) -> Study:
     """Return the study of these groups."""
+    questions = dict.fromkeys(v.question for group in groups for v in group.variants if v.against is not None)
     places = {seed: place for place, seed in enumerate(scope.seeds)}
     cells = sorted((cell for group in groups for cell in group.cells(scope)), key=lambda cell: places[cell.seed])
 
@@ -71,8 +79,10 @@ def variants_study(name: str, title: str, groups: Sequence[Group], scope: Scope,
         rows = [row for group, one in zip(groups, found, strict=True) for row in _rows(group, scope, results, one)]
         about = (
             "Difference: points of final accuracy, this row minus the one it is compared with, paired by network, with "
-            "the 95 % interval by Student's t; p by Holm's method over a group. Bytes: one for each pixel and one for "
-            "the label. Cost: relative energy of processing, and of sending; the boards' joules are not known."
+            "the 95 % interval by Student's t; p by Holm's method over the rows of a group that ask the same question "
+            f"({', '.join(questions)}). Kept: datapoints that the receiver did not have before. Bytes: one for each "
+            "pixel and one for the label. Cost: relative energy of processing, and of sending; the boards' joules are "
+            "not known."
         )
         table = Table(
             name, f"{title}, {len(scope.seeds)} networks a group", tuple(rows[0]), tuple(rows), (about, *notes)
@@ -84,7 +94,7 @@ def variants_study(name: str, title: str, groups: Sequence[Group], scope: Scope,
 
 
 def _differences(group: Group, scope: Scope, results: Results) -> dict[str, tuple[Clustered, float]]:
-    """Return each compared variant's difference in points, and p adjusted over the group."""
+    """Return each compared variant's difference in points, and p adjusted over its question."""
     cells = group.cells(scope)
     found: dict[str, Clustered] = {}
     for variant in group.variants:
@@ -98,8 +108,11 @@ def _differences(group: Group, scope: Scope, results: Results) -> dict[str, tupl
         }
         if values:
             found[variant.arm.name] = clustered(values)
-    adjusted = holm([one.p_value for one in found.values()])
-    return {name: (one, p) for (name, one), p in zip(found.items(), adjusted, strict=True)}
+    adjusted: dict[str, float] = {}
+    for question in {variant.question for variant in group.variants}:
+        names = [v.arm.name for v in group.variants if v.question == question and v.arm.name in found]
+        adjusted |= zip(names, holm([found[name].p_value for name in names]), strict=True)
+    return {name: (one, adjusted[name]) for name, one in found.items()}
 
 
 def _rows(group: Group, scope: Scope, results: Results, found: dict[str, tuple[Clustered, float]]) -> list[Row]:
