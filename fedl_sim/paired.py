@@ -49,7 +49,6 @@ class Clustered:
         mean: over clusters, each the mean of its networks.
         low: lower end of the interval; −∞ if there is one cluster.
         high: upper end of the interval.
-        size: the mean over the deviation of clusters (Cohen's d of paired differences); 0 if they do not deviate.
         p_value: of the two-sided t test; 1 if there is one cluster.
         clusters: how many.
         networks: how many in all.
@@ -58,7 +57,6 @@ class Clustered:
     mean: float
     low: float
     high: float
-    size: float
     p_value: float
     clusters: int
     networks: int
@@ -74,16 +72,16 @@ def clustered(differences: Mapping[int, Sequence[float]]) -> Clustered:
     means = np.array([np.mean(found) for found in differences.values()])
     mean, networks = float(means.mean()), sum(len(found) for found in differences.values())
     if means.size == 1:
-        return Clustered(mean, -math.inf, math.inf, 0.0, 1.0, 1, networks)
+        return Clustered(mean, -math.inf, math.inf, 1.0, 1, networks)
     deviation = float(means.std(ddof=1))
     if deviation <= 1e-12 * max(1.0, abs(mean)):
         # Equal differences, as whole numbers may have: not certainty, but what the sign test says of them.
         sign = 2.0 ** (1 - means.size) if mean else 1.0
-        return Clustered(mean, mean, mean, 0.0, sign, means.size, networks)
+        return Clustered(mean, mean, mean, sign, means.size, networks)
     error = deviation / math.sqrt(means.size)
     half = float(stats.t.ppf(0.975, means.size - 1)) * error
     p = float(2 * stats.t.sf(abs(mean) / error, means.size - 1))
-    return Clustered(mean, mean - half, mean + half, mean / deviation, p, means.size, networks)
+    return Clustered(mean, mean - half, mean + half, p, means.size, networks)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from fedl_sim.loop.records import AggregationRecord, SchemeRun
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
+from fedl_sim.reproduce.compared import SHARES
 from fedl_sim.reproduce.tables import NOT_RUN, Spread
 from fedl_sim.simulate.summary import first_reaching
 
-__all__ = ["curve", "final", "reached_text", "runs_by_seed", "spread", "to_target"]
+__all__ = ["curve", "final", "reached_text", "runs_by_seed", "spread", "target_of", "to_target"]
 
 
 def runs_by_seed(results: Results, cells: Iterable[Cell], scheme: str) -> dict[int, list[SchemeRun]]:
@@ -36,6 +37,11 @@ def curve(runs: dict[int, list[SchemeRun]], name: str) -> NDArray[np.float64]:
 def final(runs: dict[int, list[SchemeRun]], name: str = "accuracy") -> NDArray[np.float64]:
     """A record's field after the last aggregation, by seed."""
     return np.array([np.mean([getattr(run.aggregations[-1], name) for run in draws]) for draws in runs.values()])
+
+
+def target_of(data_set: str, finals: NDArray[np.float64]) -> float:
+    """Return Table I's target: a share of what all nodes reach on average; NaN where they have not run."""
+    return SHARES[data_set] * float(np.mean(finals)) if len(finals) else float("nan")
 
 
 def to_target(

@@ -6,7 +6,7 @@ there are several. Networks of one seed are one cluster (`fedl_sim.paired.cluste
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Contrast:
         other: its rival.
         measure: accuracy, aggregations or datapoints.
         data_set: on this one alone; None is on all.
+        sample_sizes: with these S alone; None is with all.
         added_to: two arms without offloading, if the claim is about what offloading adds to each.
     """
 
@@ -37,6 +38,7 @@ class Contrast:
     other: str
     measure: str
     data_set: str | None = None
+    sample_sizes: tuple[int, ...] | None = None
     added_to: tuple[str, str] | None = None
 
     @property
@@ -47,16 +49,29 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a contrast measured: points of accuracy, or the share of the rival's cost that is saved, in percent."""
+    """What a contrast measured: points of accuracy, or the share of the rival's cost that is saved, in percent.
+
+    Attributes:
+        contrast: what was compared.
+        mean: over seeds.
+        low: lower end of the 95 % interval.
+        high: upper end of it.
+        p_value: of the t test over seeds.
+        seeds: how many.
+        networks: how many in all.
+        reached: in which share of runs the first arm reached the target; 1 for accuracy.
+        other_reached: the same of its rival.
+    """
 
     contrast: Contrast
     mean: float
     low: float
     high: float
-    size: float
     p_value: float
     seeds: int
     networks: int
+    reached: float = 1.0
+    other_reached: float = 1.0
 
     @property
     def verdict(self) -> str:
@@ -75,15 +90,27 @@ class Effect:
 def effect_of(curves: Curves, contrast: Contrast, targets: Targets) -> Effect | None:
     """Evaluate a contrast; None if an arm has not run."""
     by_network: dict[tuple[int, str, int], list[float]] = {}
-    for panel, seed, found in curves.common(*contrast.arms, data_set=contrast.data_set):
+    reached: list[tuple[float, float]] = []
+    for panel, seed, found in curves.common(
+        *contrast.arms, data_set=contrast.data_set, sample_sizes=contrast.sample_sizes
+    ):
         key = seed, panel.data_set, panel.n_devices
-        by_network.setdefault(key, []).append(_advantage(contrast, found, targets(panel)))
+        goals = targets(panel)
+        if contrast.measure != "accuracy" and np.isnan(goals).any():
+            continue  # all nodes have not run
+        by_network.setdefault(key, []).append(_advantage(contrast, found, goals))
+        if contrast.measure != "accuracy":
+            reached.append((found[0].reached(goals), found[1].reached(goals)))
     by_seed: dict[int, list[float]] = {}
     for (seed, _, _), values in by_network.items():
         by_seed.setdefault(seed, []).append(float(np.mean(values)))
     if not by_seed:
         return None
-    return _shown(contrast, clustered(by_seed))
+    effect = _shown(contrast, clustered(by_seed))
+    if not reached:
+        return effect
+    one, other = np.mean(reached, axis=0)
+    return replace(effect, reached=float(one), other_reached=float(other))
 
 
 def _advantage(contrast: Contrast, found: tuple[Curve, ...], targets: Sequence[float]) -> float:
@@ -104,4 +131,4 @@ def _shown(contrast: Contrast, found: Clustered) -> Effect:
         # A logarithm of a ratio as the share saved: it rises with it, so the interval stays an interval.
         ends = tuple(-100 * math.expm1(-min(end, 700.0)) if end > -700 else -math.inf for end in ends)  # type: ignore[assignment]
     mean, low, high = ends
-    return Effect(contrast, mean, low, high, found.size, found.p_value, found.clusters, found.networks)
+    return Effect(contrast, mean, low, high, found.p_value, found.clusters, found.networks)

@@ -1,7 +1,7 @@
 """The curves that an experiment wrote (`curves.csv`), by network and arm."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +35,11 @@ class Curve:
         found: FloatArray = np.where(hits.any(axis=1), at_first, spent[:, -1] * points / (points - 1))
         return found
 
+    def reached(self, targets: Sequence[float]) -> float:
+        """Return the share of draws and targets that were reached."""
+        best = self.accuracy.max(axis=1)
+        return float(np.mean([best >= target for target in targets]))
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -58,14 +63,14 @@ class Curves:
         }
         return Curves(kept)
 
-    def ran(self, arm: str) -> bool:
-        """Return whether an arm is there."""
-        return any(arm in arms for arms in self.by_panel.values())
-
-    def common(self, *names: str, data_set: str | None = None) -> Iterator[tuple[Panel, int, tuple[Curve, ...]]]:
-        """Yield the arms' curves on every network where all of them ran."""
+    def common(
+        self, *names: str, data_set: str | None = None, sample_sizes: tuple[int, ...] | None = None
+    ) -> Iterator[tuple[Panel, int, tuple[Curve, ...]]]:
+        """Yield the arms' curves on every network where all of them ran; of one data set, with some S, if named."""
         for panel, arms in self.by_panel.items():
             if data_set not in {None, panel.data_set} or not all(name in arms for name in names):
+                continue
+            if sample_sizes is not None and panel.sample_size not in sample_sizes:
                 continue
             for seed in arms[names[0]]:
                 if all(seed in arms[name] for name in names):

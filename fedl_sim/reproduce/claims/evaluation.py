@@ -13,8 +13,8 @@ from fedl_sim.reproduce.claims.catalogue import CLAIMS, Claim
 from fedl_sim.reproduce.claims.contrasts import Effect, effect_of
 from fedl_sim.reproduce.claims.curves import Curves, Panel, read_curves
 from fedl_sim.reproduce.claims.sentences import sentence, verdict_of
-from fedl_sim.reproduce.studies.convergence import SHARES
-from fedl_sim.reproduce.studies.resources import LEVELS, REFERENCE
+from fedl_sim.reproduce.measures import target_of
+from fedl_sim.reproduce.studies.resources import LEVELS, N_DEVICES, REFERENCE, SAMPLE_SIZE
 from sampler.schemes import EVERYONE
 
 __all__ = ["SETTINGS", "Evaluated", "claims_document", "evaluated"]
@@ -41,7 +41,7 @@ def _evaluated(results: Path, folders: Mapping[str, str]) -> dict[Claim, list[Ef
         path = results / folder / "curves.csv"
         sources[source] = read_curves(path) if path.exists() else Curves({})
     if "figures" in sources:
-        sources["resources"] = sources["figures"].only(100, 5)
+        sources["resources"] = sources["figures"].only(N_DEVICES, SAMPLE_SIZE)
     found = {}
     for claim in CLAIMS:
         if claim.source not in sources:
@@ -59,7 +59,7 @@ def _targets(curves: Curves, source: str, panel: Panel) -> list[float]:
     if source == "resources":
         return [level * REFERENCE for level in LEVELS]
     reached = [curve.final for curve in curves.by_panel[panel].get(EVERYONE, {}).values()]
-    return [SHARES[panel.data_set] * float(np.mean(reached))] if reached else [np.inf]
+    return [target_of(panel.data_set, np.array(reached))]
 
 
 def claims_document(found: Evaluated) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def claims_document(found: Evaluated) -> dict[str, Any]:
             claim.name: {
                 "said": claim.said,
                 "verdict": verdict_of(claim, effects),
-                "sentence": sentence(claim, effects),
+                "sentence": sentence(claim, setting, effects),
                 "effects": [_plain(effect) for effect in effects],
             }
             for claim, effects in claims.items()
@@ -83,4 +83,5 @@ def _plain(effect: Effect) -> dict[str, Any]:
     fields = asdict(effect)
     contrast = fields.pop("contrast")
     numbers = {k: round(v, 4) if np.isfinite(v) else None for k, v in fields.items()}
-    return {**contrast, "added_to": list(effect.contrast.added_to or ()), **numbers}
+    lists = {name: list(contrast[name] or ()) for name in ("added_to", "sample_sizes")}
+    return {**contrast, **lists, **numbers}

@@ -1,11 +1,13 @@
 """Ours against its rivals on one page: what is not shown, sorted by the tests, and then the main numbers."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from fedl_sim.reproduce.claims.catalogue import CLAIMS, HIDDEN, OURS
+from fedl_sim.reproduce.claims.catalogue import HIDDEN, OURS, OURS_CLAIMS
 from fedl_sim.reproduce.claims.contrasts import Effect
 from fedl_sim.reproduce.claims.evaluation import Evaluated
-from fedl_sim.reproduce.claims.sentences import name_in_prose
+from fedl_sim.reproduce.claims.sentences import NOT_RUN, name_in_prose
+from fedl_sim.reproduce.compared import AGAIN
 from fedl_sim.reproduce.tables import Table
 
 __all__ = ["in_short"]
@@ -20,60 +22,98 @@ _MEASURES = {
 }
 # What the table has, and in which unit.
 _UNITS = {_AGGREGATIONS: "%", _ACCURACY: "points"}
-# What the verdicts of the first list say of ours, the worst first; what is shown stands in the table alone.
-_VERDICTS = {
-    "contradicted": "Ours is shown to be **worse** than these rivals:",
-    "not run": "These comparisons have **not been run**:",
-    "no test": "These comparisons have **too few networks** for a test:",
-    "indicated": "Against these rivals ours is better, but with **too few networks** to call it shown:",
-    "not shown": "Ours is **not shown** to be better than these rivals:",
+# With equal batches a scheme's datapoints are its aggregations in another unit.
+_SAME = {("datapoints", "table", "fair")}
+_CHANCE = "itself with other random numbers (A/A)"
+_ARMS = {OURS: "ours", HIDDEN: "ours without label counts"}
+# The lists, the worst first. What is shown stands in the table alone.
+_LISTS = {
+    "contradicted": "Ours is shown to be **worse** than these rivals",
+    NOT_RUN: "Ours has **not been run** against these rivals",
+    "no test": "Ours has run on **too few networks** for a test against these rivals",
+    "indicated": "Ours is better than these rivals, but on **too few networks** to call it shown",
+    "not shown": "Ours is **not shown** to be better than these rivals",
 }
 _NOTE = (
     "The numbers say by how much ours is better. Square brackets have the 95 % interval. Bold: shown, p < 0.05 by "
-    "Holm's method over the rivals of a claim. Aggregations are those of Table I, with scarce budgets in the paper's "
-    "setting and in the fair one. Accuracy is that of Figs. 6 and 7, with tight budgets."
+    "Holm's method over the rivals. The A/A row shows what chance alone makes. Aggregations are those of Table I, with "
+    "scarce budgets in the paper's setting and in the fair one. Accuracy is that of Figs. 6 and 7, with tight budgets."
 )
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """Ours against one rival on all data sets together."""
+
+    arm: str
+    rival: str
+    measure: str
+    setting: str
+    effect: Effect | None
+
+    @property
+    def place(self) -> str:
+        return f"{self.measure}, {self.setting}"
+
+    @property
+    def verdict(self) -> str:
+        return NOT_RUN if self.effect is None else self.effect.verdict
+
+    @property
+    def told(self) -> str:
+        """The rival, with the number where ours is worse on average."""
+        if self.effect is None or self.effect.mean >= 0:
+            return self.rival
+        unit = "points" if self.effect.contrast.measure == "accuracy" else "%"
+        return f"{self.rival} ({self.effect.mean:+.1f} {unit})"
 
 
 def in_short(found: Evaluated) -> str:
     """Return lists of what is not shown of ours, then a table with the numbers, as Markdown."""
-    return "".join(f"{text}\n" for text in (*_lists(found), _table(found).markdown()))
+    all_of_them = list(_comparisons(found))
+    return "".join(f"{text}\n" for text in (*_lists(all_of_them), _table(all_of_them).markdown()))
 
 
-def _lists(found: Evaluated) -> Iterator[str]:
-    for verdict, heading in _VERDICTS.items():
+def _lists(comparisons: list[_Comparison]) -> Iterator[str]:
+    """Yield lists about ours with label counts; those without have them in the table alone, as plain numbers."""
+    for verdict, heading in _LISTS.items():
         lines: dict[str, list[str]] = {}
-        for measure, setting, rival, effect in _comparisons(found):
-            if (effect.verdict if effect else "not run") == verdict:
-                lines.setdefault(f"{measure}, {setting}", []).append(rival)
+        for one in comparisons:
+            if (one.arm, one.verdict) == (OURS, verdict) and one.rival != _CHANCE:
+                lines.setdefault(one.place, []).append(one.told)
         if lines:
-            yield f"{heading}\n"
+            yield f"{heading}:\n"
             yield "".join(f"- {place}: {'; '.join(rivals)}.\n" for place, rivals in lines.items())
 
 
-def _table(found: Evaluated) -> Table:
-    rows: dict[str, dict[str, str]] = {}
-    columns = [f"{measure}, {setting} ({unit})" for measure, unit in _UNITS.items() for setting in _SETTINGS.values()]
-    for measure, setting, rival, effect in _comparisons(found):
-        if measure in _UNITS:
-            rows.setdefault(rival, {})[f"{measure}, {setting} ({_UNITS[measure]})"] = _cell(effect)
-    used = [column for column in columns if any(column in row for row in rows.values())]
-    filled = tuple({"rival": rival} | {column: row.get(column, "") for column in used} for rival, row in rows.items())
-    return Table("claims-in-short", "Ours against its rivals", ("rival", *used), filled, (_NOTE,))
+def _table(comparisons: list[_Comparison]) -> Table:
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for one in comparisons:
+        if one.measure in _UNITS:
+            column = f"{one.place} ({_UNITS[one.measure]})"
+            rows.setdefault((_ARMS[one.arm], one.rival), {})[column] = _cell(one.effect)
+    wanted = [f"{measure}, {setting} ({unit})" for measure, unit in _UNITS.items() for setting in _SETTINGS.values()]
+    used = [column for column in wanted if any(column in row for row in rows.values())]
+    filled = tuple(
+        {"method": arm, "rival": rival} | {column: row.get(column, "") for column in used}
+        for (arm, rival), row in rows.items()
+    )
+    return Table("claims-in-short", "Ours against its rivals", ("method", "rival", *used), filled, (_NOTE,))
 
 
-def _comparisons(found: Evaluated) -> Iterator[tuple[str, str, str, Effect | None]]:
-    """Yield every comparison of ours on all data sets together: measure, setting, rival, effect if it was run."""
-    about_ours = [claim for claim in CLAIMS if not claim.name.startswith("chance")]
-    for arm, suffix in ((OURS, ""), (HIDDEN, " (ours without label counts)")):
-        for claim in about_ours:
+def _comparisons(found: Evaluated) -> Iterator[_Comparison]:
+    for arm in _ARMS:
+        for claim in OURS_CLAIMS:
             for contrast in claim.contrasts:
-                if contrast.one == arm and contrast.data_set is None:
-                    measure, rival = _MEASURES[contrast.measure, claim.source], name_in_prose(contrast.other) + suffix
-                    for setting, place in _SETTINGS.items():
-                        if (effects := found[setting].get(claim)) is not None:
-                            effect = next((e for e in effects if e.contrast == contrast), None)
-                            yield measure, place, rival, effect
+                kind = contrast.measure, claim.source
+                # What offloading adds to ours is no comparison with a rival.
+                if contrast.one != arm or contrast.data_set is not None or claim.name == "ours-offloading-speeds-up":
+                    continue
+                for setting, name in _SETTINGS.items():
+                    if claim in found[setting] and (*kind, setting) not in _SAME:
+                        effect = next((e for e in found[setting][claim] if e.contrast == contrast), None)
+                        rival = _CHANCE if contrast.other == AGAIN else name_in_prose(contrast.other)
+                        yield _Comparison(arm, rival, _MEASURES[kind], name, effect)
 
 
 def _cell(effect: Effect | None) -> str:

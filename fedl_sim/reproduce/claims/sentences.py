@@ -1,28 +1,34 @@
-"""Sentences about claims that say what their test allows, and no more."""
+"""Sentences about claims that say what their tests allow, and no more: where, then what is not shown, then what is."""
 
 from collections.abc import Sequence
 
 from fedl_sim.reproduce.claims.catalogue import Claim
-from fedl_sim.reproduce.claims.contrasts import FEW, Effect
+from fedl_sim.reproduce.claims.contrasts import FEW, Contrast, Effect
 from fedl_sim.reproduce.compared import AGAIN, label_of
 from sampler.schemes import EVERYONE
 
-__all__ = ["effect_text", "name_in_prose", "number_text", "sentence", "verdict_of"]
+__all__ = ["NOT_RUN", "effect_text", "name_in_prose", "place_of", "sentence", "verdict_of"]
 
+NOT_RUN = "not run"
 _PROSE = {
-    "gcn_branch": "the paper's method without offloading",
-    "gcn_branch+fast": "the paper's method trained on the surrogate",
-    "gcn_branch_fedl+fast": "the paper's method trained on FedL's loss",
+    "gcn_branch": "the paper's method (surrogate) without offloading",
+    "gcn_branch_fedl": "the paper's method (FedL's loss) without offloading",
+    "gcn_branch+fast": "the paper's method (surrogate)",
+    "gcn_branch_fedl+fast": "the paper's method (FedL's loss)",
     "random": "random devices without offloading",
     "heuristic": "heuristic devices without offloading",
     "random-offload": "random devices with random offloading",
     "heuristic-offload": "heuristic devices with greedy offloading",
     "random_branch+fast": "the branch search with random scores",
+    "ours": "the default method without offloading",
     "ours-offload": "the default method",
+    "greedy:resemblance": "the default method without label counts and without offloading",
     "greedy:resemblance+fast": "the default method without label counts",
     AGAIN: "the default method with other random numbers",
     EVERYONE: "FedL on all nodes",
 }
+_SOURCES = {"table": "Table I", "figures": "Figs. 6 and 7", "resources": "Fig. 8"}
+_BUDGETS = {"tight": "tight budgets", "loose": "loose budgets"}
 
 
 def name_in_prose(arm: str) -> str:
@@ -30,100 +36,101 @@ def name_in_prose(arm: str) -> str:
     return _PROSE.get(arm) or label_of(arm)
 
 
+def place_of(claim: Claim, setting: str) -> str:
+    """Return where a claim is tested: the paper's table or figure, the setting, the budgets."""
+    budgets = _BUDGETS.get(setting, "scarce budgets" if claim.source == "table" else "tight budgets")
+    name = "the fair setting" if setting == "fair" else "the paper's setting"
+    return f"{_SOURCES[claim.source]} in {name}, {budgets}"
+
+
 def verdict_of(claim: Claim, effects: Sequence[Effect]) -> str:
     """Return the verdict on a claim: shown if every contrast is, contradicted if one is, not run if one is missing."""
     verdicts = [effect.verdict for effect in effects]
     if len(effects) < len(claim.contrasts):
-        verdicts.append("not run")
-    for verdict in ("contradicted", "not run", "no test", "not shown", "indicated"):
+        verdicts.append(NOT_RUN)
+    for verdict in ("contradicted", NOT_RUN, "no test", "not shown", "indicated"):
         if verdict in verdicts:
             return verdict
     return "shown"
 
 
 def effect_text(effect: Effect) -> str:
-    """Return an effect for a table: mean, interval, effect size and p."""
+    """Return an effect for a table: mean, interval and p, and how often the target was reached if not always."""
+    unit = "points" if effect.contrast.measure == "accuracy" else "%"
+    text = f"{effect.mean:+.1f} {unit}"
+    if effect.seeds < 2:
+        return f"{text} on one seed"
+    interval = f"[{effect.low:+.1f}, {effect.high:+.1f}]" if effect.low < effect.high else "on every seed"
+    missed = min(effect.reached, effect.other_reached) < 1
+    runs = f"; reached by {effect.reached:.0%} against {effect.other_reached:.0%} of runs" if missed else ""
+    return f"{text} {interval}, {_p(effect)}{runs}"
+
+
+def sentence(claim: Claim, setting: str, effects: Sequence[Effect]) -> str:
+    """Return what may be said about a claim: first where it is worse or not shown, then where it is better."""
+    parts = []
+    for one in dict.fromkeys(contrast.one for contrast in claim.contrasts):
+        contrasts = [contrast for contrast in claim.contrasts if contrast.one == one]
+        parts += _parts(contrasts, [effect for effect in effects if effect.contrast.one == one])
+    return f"{place_of(claim, setting)}: {'. '.join(f'{part[0].upper()}{part[1:]}' for part in parts)}."
+
+
+def _parts(contrasts: Sequence[Contrast], effects: Sequence[Effect]) -> list[str]:
+    """Return what is known of one arm against its rivals."""
+    by_verdict: dict[str, list[Effect]] = {}
+    for effect in effects:
+        by_verdict.setdefault(effect.verdict, []).append(effect)
+    first = contrasts[0]
+    subject = _subject(first)
+    parts = []
+    if worse := by_verdict.get("contradicted"):
+        parts.append(f"{subject} {_relation(first, better=False)} {_list(worse)}")
+    if unknown := by_verdict.get("not shown"):
+        parts.append(f"no difference is shown between {subject} and {_list(unknown)}")
+    if untested := by_verdict.get("no test"):
+        parts.append(f"one seed is too few to compare {subject} with {_list(untested)}")
+    if better := [*by_verdict.get("indicated", ()), *by_verdict.get("shown", ())]:
+        parts.append(f"{subject} {_relation(first, better=True)} {_list(better)}")
+    if missing := [contrast for contrast in contrasts if contrast not in {e.contrast for e in effects}]:
+        parts.append(f"not run: {subject} against {' and '.join(map(_rival, missing))}")
+    return parts
+
+
+def _subject(contrast: Contrast) -> str:
+    name = name_in_prose(contrast.one)
+    return name if contrast.added_to is None else f"what offloading adds to {name}"
+
+
+def _rival(contrast: Contrast) -> str:
+    name = name_in_prose(contrast.other)
+    where = f" on {contrast.data_set}" if contrast.data_set else ""
+    return f"{name}{where}" if contrast.added_to is None else f"what it adds to {name}{where}"
+
+
+def _relation(contrast: Contrast, *, better: bool) -> str:
+    many = contrast.added_to is None and name_in_prose(contrast.one).startswith(("random devices", "heuristic devices"))
+    if contrast.measure == "accuracy":
+        verb = "is" if contrast.added_to is not None else "end" if many else "ends"
+        return f"{verb} {'above' if better else 'below'}"
+    return f"{'need' if many else 'needs'} {'fewer' if better else 'more'} {contrast.measure} than"
+
+
+def _list(effects: Sequence[Effect]) -> str:
+    told = [f"{_rival(effect.contrast)} ({_numbers(effect)})" for effect in effects]
+    return " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
+
+
+def _numbers(effect: Effect) -> str:
+    sign = "+" if effect.verdict == "not shown" else "-"
     unit = "points" if effect.contrast.measure == "accuracy" else "%"
     if effect.seeds < 2:
-        return f"{effect.mean:+.1f} {unit} on one seed"
-    if effect.low == effect.high:
-        return f"{effect.mean:+.1f} {unit} on every seed, {_p(effect)}"
-    return f"{effect.mean:+.1f} {unit} [{effect.low:+.1f}, {effect.high:+.1f}], {_p(effect)}, d = {effect.size:.1f}"
-
-
-def sentence(claim: Claim, effects: Sequence[Effect]) -> str:
-    """Return what may be said about a claim: one sentence or two for each rival, and one about the paper's number."""
-    if not effects:
-        return f"Not run yet: {claim.said}."
-    told = [_told(effect) for effect in effects]
-    if missing := [contrast for contrast in claim.contrasts if contrast not in {e.contrast for e in effects}]:
-        told.append(f"not run yet: against {' and '.join(name_in_prose(contrast.other) for contrast in missing)}.")
-    if beside := number_text(claim, effects):
-        told.append(f"{beside}.")
-    return " ".join(f"{one[0].upper()}{one[1:]}" for one in told)
-
-
-def number_text(claim: Claim, effects: Sequence[Effect]) -> str:
-    """Return whether the paper's number lies in the intervals; nothing if it has none."""
-    if claim.number is None or not effects:
-        return ""
-    unit = "points" if effects[0].contrast.measure == "accuracy" else "%"
-    says = f"the paper reports {claim.number:g} {unit}"
-    tested = [effect for effect in effects if effect.seeds > 1]
-    inside = sum(effect.low <= claim.number <= effect.high for effect in tested)
-    if not tested:
-        return says
-    if 0 < inside < len(tested):
-        return f"{says}, which is inside {inside} of the {len(tested)} intervals"
-    intervals = {1: "this interval", 2: "both intervals"}.get(len(tested), f"all {len(tested)} intervals")
-    return f"{says}, which is {'inside' if inside else 'outside'} {intervals}"
-
-
-def _told(effect: Effect) -> str:
-    if effect.seeds < 2:
-        return f"on the only seed that has runs of both, {_finding(effect)}. One seed is too few for a test."
-    seeds = f"{'only ' if effect.seeds < FEW else ''}{effect.seeds} seeds, {_p(effect)}"
-    if effect.verdict == "not shown":
-        one, other, where = _rivals(effect)
-        interval = _interval(effect.low, effect.high, "+")
-        return f"no difference between {one} and {other}{where} is shown. {_mean(effect)} ({interval}; {seeds})."
-    low, high = (effect.low, effect.high) if effect.mean > 0 else (-effect.high, -effect.low)
-    return f"{_finding(effect)} ({_interval(low, high)}; {seeds})."
-
-
-def _finding(effect: Effect) -> str:
-    """Say by how much one arm is better or worse than the other."""
-    one, other, where = _rivals(effect)
-    measure, better, size = effect.contrast.measure, effect.mean > 0, abs(effect.mean)
-    if measure == "accuracy":
-        verb = "is" if effect.contrast.added_to is not None else "end" if _many(one) else "ends"
-        return f"{one} {verb} {size:.1f} points {'above' if better else 'below'} {other}{where}"
-    need = "need" if _many(one) else "needs"
-    return f"{one} {need} {size:.1f} % {'fewer' if better else 'more'} {measure} than {other}{where}"
-
-
-def _rivals(effect: Effect) -> tuple[str, str, str]:
-    """Return the two arms in prose, and where they were compared."""
-    contrast = effect.contrast
-    one, other = name_in_prose(contrast.one), name_in_prose(contrast.other)
-    if contrast.added_to is not None:
-        one, other = f"what offloading adds to {one}", f"what it adds to {other}"
-    return one, other, f" on {contrast.data_set}" if contrast.data_set else ""
-
-
-def _mean(effect: Effect) -> str:
-    if effect.contrast.measure == "accuracy":
-        return f"The mean difference is {effect.mean:+.1f} points"
-    return f"The mean saving is {effect.mean:+.1f} % of the {effect.contrast.measure}"
-
-
-def _interval(low: float, high: float, sign: str = "-") -> str:
-    interval = f"95 % interval {low:{sign}.1f} to {high:{sign}.1f}"
-    return f"{interval}, because all seeds gave the same value" if low == high else interval
-
-
-def _many(subject: str) -> bool:
-    return subject.startswith(("random devices", "heuristic devices"))
+        return f"{effect.mean:+.1f} {unit}"
+    mean, low, high = effect.mean, effect.low, effect.high
+    if effect.verdict == "contradicted":
+        mean, low, high = -mean, -high, -low
+    interval = f"95 % interval {low:{sign}.1f} to {high:{sign}.1f}" if low < high else "the same on all seeds"
+    few = f"only {effect.seeds} seeds" if effect.seeds < FEW else f"{effect.seeds} seeds"
+    return f"{mean:{sign}.1f} {unit}, {interval}, {_p(effect)}, {few}"
 
 
 def _p(effect: Effect) -> str:

@@ -11,13 +11,13 @@ from fedl_sim.pictures import Drawing, draw_curve, error_axis
 from fedl_sim.reproduce.compared import (
     AGAIN,
     FIGURE_SCHEMES,
-    SHARES,
     TABLE_SCHEMES,
     arm_named,
     label_of,
     moves_data,
 )
 from fedl_sim.reproduce.figures.rows import Rows, number
+from fedl_sim.reproduce.measures import target_of
 from sampler.scheme_styles import style_of
 from sampler.schemes import EVERYONE
 
@@ -44,7 +44,7 @@ class _Panel:
     def target(self) -> float | None:
         """The accuracy that Table I asks for, where all nodes ran."""
         reached = self.accuracy.get(EVERYONE)
-        return None if reached is None else SHARES[self.data_set] * float(reached[:, -1].mean())
+        return None if reached is None else target_of(self.data_set, reached[:, -1])
 
 
 def accuracy_figures(tables: dict[str, Rows]) -> dict[str, Drawing]:

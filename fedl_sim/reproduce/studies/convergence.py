@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.compared import SHARES, TABLE_SCHEMES, label_of
 from fedl_sim.reproduce.figures.curve_grid import convergence_figures
 from fedl_sim.reproduce.figures.rows import rows_of
-from fedl_sim.reproduce.measures import final, reached_text, runs_by_seed, spread
+from fedl_sim.reproduce.measures import final, reached_text, runs_by_seed, spread, target_of
 from fedl_sim.reproduce.panel import Panel, cells_by_network, curve_table, panel_of
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
@@ -52,9 +50,7 @@ def convergence_study(template: Cell, scope: Scope) -> Study:
 
 
 def _target(panel: Panel, results: Results) -> float:
-    """The share of what all nodes reach, on average over the networks where they ran."""
-    reached = final(runs_by_seed(results, panel.cells, EVERYONE))
-    return SHARES[panel.data_set] * float(reached.mean()) if reached.size else np.nan
+    return target_of(panel.data_set, final(runs_by_seed(results, panel.cells, EVERYONE)))
 
 
 def _table(panels: Sequence[Panel], results: Results) -> Table:
@@ -71,7 +67,7 @@ def _table(panels: Sequence[Panel], results: Results) -> Table:
         reference[_heading(panel)] = spread(final(runs_by_seed(results, panel.cells, EVERYONE))).text()
     return Table(
         "convergence",
-        "Aggregations until the share of all nodes' final accuracy is reached: ours, and in brackets the paper's",
+        "Aggregations until the share of all nodes' final accuracy is reached, measured here (and in the paper)",
         ("scheme", *(_heading(panel) for panel in panels)),
         (*rows, reference),
         (_note(panels),),
@@ -98,7 +94,10 @@ def _datapoints(panels: Sequence[Panel], results: Results) -> Table:
 
 def _note(panels: Sequence[Panel]) -> str:
     aggregations = panels[0].cells[0].run.aggregations
-    return f"A dash: not reached within {aggregations} aggregations in every run; the percentage: in how many."
+    return (
+        f"Mean ± deviation over networks. A dash: not reached within {aggregations} aggregations in every run; the "
+        "percentage: in how many."
+    )
 
 
 def _papers(panel: Panel, scheme: str) -> str:

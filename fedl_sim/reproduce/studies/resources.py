@@ -12,10 +12,11 @@ from fedl_sim.reproduce.panel import Panel, cells_by_network, panel_of
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 
-__all__ = ["LEVELS", "REFERENCE", "resources_study"]
+__all__ = ["LEVELS", "N_DEVICES", "REFERENCE", "SAMPLE_SIZE", "resources_study"]
 
 REFERENCE = 0.60
 LEVELS = (0.80, 0.90, 0.95, 1.0)
+N_DEVICES, SAMPLE_SIZE = 100, 5
 _ROWS = (*ACCURACY_SCHEMES, AGAIN)
 
 
@@ -24,7 +25,7 @@ def resources_study(template: Cell, scope: Scope) -> Study:
     data_sets = ("digits",) if scope.quick else ("mnist", "fashion-mnist")
     panels = tuple(
         panel_of(
-            template.sized(data_set, 40 if scope.quick else 100, 5),
+            template.sized(data_set, 40 if scope.quick else N_DEVICES, SAMPLE_SIZE),
             _ROWS,
             scope,
         )
@@ -53,7 +54,10 @@ def _table(panels: Sequence[Panel], results: Results) -> Table:
         f"Datapoints processed until a share of {REFERENCE:.0%} accuracy is reached, mean ± deviation",
         ("scheme", *(_heading(panel, level) for panel in panels for level in LEVELS)),
         tuple(rows),
-        ("A dash: not reached in every run; the percentage says in how many it was.",),
+        (
+            "A dash: not reached in every run; the percentage says in how many it was. Datapoints are counted at the "
+            "end of an aggregation, so that a scheme may reach several levels with the same number.",
+        ),
     )
 
 
