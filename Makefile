@@ -159,7 +159,7 @@ EXPERIMENT = $(BIN)/fedsift experiment
 FAN ?= -j 2
 NETWORKS = --seeds 20:26 $(FAN)
 CLAIMS = $(BIN)/python -m fedl_sim.reproduce.claims docs/results && \
-  $(BIN)/python -m fedl_sim.reproduce.document docs/churn.md docs/reproduction.md README.md docs/guide/choosing.md docs/guide/faq.md
+  $(BIN)/python -m fedl_sim.reproduce.document docs/churn.md docs/reproduction.md README.md docs/guide/choosing.md
 experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and the tables made of it (hours)
 	@test -n "$$FEDSIFT_MESH_DIR" || { echo 'set FEDSIFT_MESH_DIR to a folder of meshes, see docs/experiments.md: without it the table "beyond" would lose them' >&2; exit 2; }
 	$(EXPERIMENT) convergence $(NETWORKS) --budget scarce -o docs/results/convergence-scarce

@@ -18,16 +18,26 @@ HELD = {
         "- At 5 % and 10 % loss, healing ends",
         "- Choosing all devices anew by the sampler ends",
         "At 20 % loss it ends",
+        "at 20 % loss it ends",
+        "If nobody comes back, it ends",
+        "they end .4 to .7 points lower",
+        "![Final accuracy of each policy under each condition, tight budgets]",
     ),
-    "choosing.md": ("- **Failures.** With 20 % of the devices lost",),
-    "failures.md": ("- With tight budgets, a fixed set of devices ended",),
+    "choosing.md": (
+        "- **Loose budgets.** On simulated networks",
+        "- **Noise.** With 200 datapoints",
+        "- **Failures.** On",
+    ),
+    "failures.md": ("- With tight budgets, under which no data could be sent, a fixed set of devices ended",),
     "sampling.md": ("Down to ε = 18/datapoints 94 % and more of the gain is left",),
 }
 # Who says how much better a method trains, says a number: it has to be in a block that is filled in.
-BOAST = re.compile(
-    r"(\d+(\.\d+)?\s*(%|points)|\d+ of \d+)[^.|]*\b(fewer|less|more|above|below|better|worse|saves?|adds?)\b"
-    r"|\b(fewer|less|more|above|below|better|worse|saves?|adds?)\b[^.|]*(\d+(\.\d+)?\s*(%|points)|\d+ of \d+)"
+AMOUNT = r"\d+(\.\d+)?\s*(%|points)|\d+ of \d+"
+VERDICT = (
+    r"\b(fewer|less|more|above|below|better|worse|higher|lower|save[sd]?|add(s|ed)?|gain(s|ed)?|keeps?|kept|costs?|loses?|"
+    r"ends?|ended)\b"
 )
+BOAST = re.compile(rf"({AMOUNT})[^.|]*{VERDICT}|{VERDICT}[^.|]*({AMOUNT})")
 MEASURES = re.compile(r"aggregations|datapoints|accuracy|points")
 
 
@@ -64,6 +74,7 @@ def test_the_documents_are_filled_with_the_committed_data(document: Path) -> Non
 def test_a_boast_is_found_where_it_is_written_by_hand() -> None:
     assert boasts("Ours needs 25 % fewer aggregations.\n") == ["Ours needs 25 % fewer aggregations"]
     assert boasts("It saves 3 points\nof accuracy. The rest.") == ["It saves 3 points of accuracy"]
+    assert boasts("It gained 16 points of accuracy.") == ["It gained 16 points of accuracy"]
     assert boasts("| ours | 25 % fewer aggregations |\nBatches of 10.") == []
     assert boasts("<!-- claim: c.json#a/paper -->It needs 25 % fewer datapoints.<!-- end -->") == []
 
