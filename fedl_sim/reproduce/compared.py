@@ -14,7 +14,7 @@ from typing import Any
 
 from fedl_sim.reproduce.cell import Cell
 from sampler.scheme_styles import style_of
-from sampler.schemes import EVERYONE, find_scheme
+from sampler.schemes import DRAWS, EVERYONE, find_scheme
 
 __all__ = [
     "ACCURACY_SCHEMES",
@@ -130,8 +130,18 @@ def cells_of(
         replace(arm.of(template), seed=seed, draw=draw)
         for seed in seeds
         for arm in arms
-        for draw in range(find_scheme(arm.scheme).draws)[:draws]
+        for draw in range(_draws_of(arm.scheme))[:draws]
     )
+
+
+def _draws_of(scheme: str) -> int:
+    """Return how many sets a scheme is averaged over.
+
+    Three boards have three ratios of capacity and cost, so among dozens of devices with the largest one chance decides
+    whom the heuristic takes: like a random set, it is averaged over several draws.
+    """
+    found = find_scheme(scheme)
+    return DRAWS if found.sampler == "heuristic" else found.draws
 
 
 def label_of(scheme: str) -> str:
