@@ -74,9 +74,9 @@ class ChurnedLoop:
         seed: int,
         draw: int = 0,
         name: str = "churn",
-        events_seed: int | None = None,
+        network_seed: int | None = None,
     ) -> None:
-        happens = seed if events_seed is None else events_seed
+        happens = seed if network_seed is None else network_seed
         partition = realisation.partition
         self._scheme, self._realisation, self._images = scheme, realisation, data.train
         self._engine, self._settings, self._churn = engine, settings, churn
@@ -86,7 +86,7 @@ class ChurnedLoop:
         self._events = happenings(churn, partition.n_devices, settings.aggregations, self._period, seed=happens)
         self._drift = Drift.of(data.train, partition, churn.drift, seed=happens)
         self._lost = np.zeros(partition.n_devices, np.bool_)
-        self.chosen = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw)
+        self.chosen = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw, network_seed=happens)
         self.planner = Planner(realisation.network, self.chosen, scheme.offloading, settings, seed=seed, purpose=name)
         self.state: HorizonState | None = self.planner.state
         self.holdings = Holdings(
@@ -270,16 +270,16 @@ def run_churned(
     policy: str,
     seed: int,
     draw: int = 0,
-    events_seed: int | None = None,
+    network_seed: int | None = None,
     on_aggregation: OnAggregation | None = None,
 ) -> SchemeRun:
     """Run a scheme under churn from w(0) through K aggregations.
 
-    `events_seed` decides who is lost, straggles or drifts; without it, `seed` does.
+    `network_seed` decides who is drawn, lost, straggles or drifts; without it, `seed` does.
     """
     loop = ChurnedLoop(
         scheme, realisation, data, engine, settings,
-        churn=churn, policy=policy, seed=seed, draw=draw, events_seed=events_seed,
+        churn=churn, policy=policy, seed=seed, draw=draw, network_seed=network_seed,
     )  # fmt: skip
     while not loop.finished:
         record = loop.advance()

@@ -23,6 +23,7 @@ from fedl_sim.loop.server import Observation, aggregate, last_of_each, observe
 from fedl_sim.network.realisation import Realisation
 from fedl_sim.randomness import stream
 from sampler.base import SamplingProblem
+from sampler.objectives.registry import DEFAULT_OBJECTIVE
 from sampler.registry import find_sampler
 from sampler.rivals.model_based import RIVALS
 from sampler.schemes import EVERYONE, Scheme
@@ -84,9 +85,19 @@ class Totals:
 
 
 def sample_devices(
-    scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
+    scheme: Scheme,
+    realisation: Realisation,
+    engine: Engine,
+    settings: RunSettings,
+    *,
+    seed: int,
+    draw: int,
+    network_seed: int | None = None,
 ) -> NDArray[np.int64]:
-    """Choose the devices that train under this scheme; samplers see the gradient's norm and γ as measured at w(0)."""
+    """Choose the devices that train under this scheme; samplers see the gradient's norm and γ as measured at w(0).
+
+    `network_seed` decides who is drawn, and how ties are broken; without it, `seed` does.
+    """
     schedule = realisation.conditions
     if scheme.sampler == EVERYONE:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
@@ -99,7 +110,8 @@ def sample_devices(
     )
     problem = with_gradient(problem, realisation, engine, seed=seed)
     # By sampler, not by scheme: so a random scheme with offloading and one without it have the same devices.
-    generator = stream(seed, "sample", scheme.sampler, draw)
+    sampler = scheme.sampler.removesuffix(f":{DEFAULT_OBJECTIVE}")
+    generator = stream(seed if network_seed is None else network_seed, "sample", sampler, draw)
     if scheme.sampler in RIVALS:
         return sample_by_rival(
             scheme.sampler, problem, realisation, engine, settings.training, seed=seed, generator=generator
@@ -136,11 +148,14 @@ class SchemeLoop:
         *,
         seed: int,
         draw: int = 0,
+        network_seed: int | None = None,
         sampled: NDArray[np.int64] | None = None,
         planner: PeriodPlanner | None = None,
     ) -> None:
         if sampled is None:
-            sampled = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw)
+            sampled = sample_devices(
+                scheme, realisation, engine, settings, seed=seed, draw=draw, network_seed=network_seed
+            )
         self._scheme = scheme
         self._realisation = realisation
         self._engine = engine
@@ -244,10 +259,11 @@ def run_scheme(
     *,
     seed: int,
     draw: int = 0,
+    network_seed: int | None = None,
     on_aggregation: OnAggregation | None = None,
 ) -> SchemeRun:
-    """Run a scheme from w(0) through K aggregations."""
-    loop = SchemeLoop(scheme, realisation, data, engine, settings, seed=seed, draw=draw)
+    """Run a scheme from w(0) through K aggregations; `network_seed` decides who is drawn, without it `seed` does."""
+    loop = SchemeLoop(scheme, realisation, data, engine, settings, seed=seed, draw=draw, network_seed=network_seed)
     while not loop.finished:
         record = loop.advance()
         if on_aggregation is not None:

@@ -47,7 +47,7 @@ class ExperimentSettings:
         seeds: one realisation each.
         churn: what goes wrong; None is the paper's setting, in which nothing does.
         policy: who trains after a device was lost, see `fedl_sim.churn.policies`.
-        luck: which random numbers training draws on the same networks; runs that differ in it alone show chance.
+        luck: which random numbers training draws, on the same networks; runs that differ in it alone show chance.
         target: accuracy; summaries say what it takes to reach it.
     """
 
@@ -172,11 +172,11 @@ def run_job(settings: ExperimentSettings, job: Job, progress: Progress | None = 
     run = (find_scheme(job.scheme), realisation, data, engine, settings.run)
     seed = job.seed if settings.luck == 0 else key_of(job.seed, "luck", settings.luck)
     if settings.churn is None:
-        done = run_scheme(*run, seed=seed, draw=job.draw, on_aggregation=tell)
+        # With any luck the same devices are drawn, and lost: it decides how training goes.
+        done = run_scheme(*run, seed=seed, draw=job.draw, network_seed=job.seed, on_aggregation=tell)
     else:
-        # The same devices are lost with any luck: it decides how training goes.
         done = run_churned(
-            *run, churn=settings.churn, policy=settings.policy, seed=seed, draw=job.draw, events_seed=job.seed,
+            *run, churn=settings.churn, policy=settings.policy, seed=seed, draw=job.draw, network_seed=job.seed,
             on_aggregation=tell,
         )  # fmt: skip
     return replace(done, seed=job.seed)

@@ -186,6 +186,19 @@ class TestSchemes:
         assert len(set(chosen.values())) == 5
         assert all(chosen["random", d] == chosen["random-offload", d] for d in range(5))
 
+    @pytest.mark.parametrize("name", ["random", "heuristic"])
+    def test_luck_changes_training_but_not_who_is_drawn(self, name: str) -> None:
+        one, other = (simulate(small(schemes=(name,), luck=luck)).runs[0] for luck in (0, 1))
+        assert one.sampled == other.sampled
+        assert one.aggregations[-1].loss != other.aggregations[-1].loss
+
+    def test_a_sampler_under_two_names_breaks_ties_alike(self) -> None:
+        # With one label each, many devices are worth the same.
+        network = replace(NETWORK, labels_per_device=1)
+        for seed in range(3):
+            runs = simulate(small(schemes=("ours", "greedy:balance"), realisation=network, seeds=(seed,))).runs
+            assert runs[0].sampled == runs[1].sampled
+
 
 class TestSettings:
     def test_jobs_are_seeds_by_schemes_by_draws(self) -> None:
