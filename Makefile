@@ -155,7 +155,9 @@ include $(wildcard deploy/*.mk)
 # The paper's evaluation as docs/reproduction.md shows it, and training under churn as docs/churn.md does. The most important runs come
 # first, and a run that was stopped continues where it was. FAN='--dask tcp://HOST:8786' runs on a cluster; FAN=--estimate runs one of each
 # kind only and says how long the rest takes. FEDSIFT_MESH_DIR names the folder of real meshes. η is tuned on other networks than the reported ones.
-EXPERIMENT = $(BIN)/fedsift experiment
+# Kernels are compiled for a common processor, so that curves are equal bit by bit on all machines of this kind.
+PORTABLE := $(if $(filter x86_64,$(shell uname -m)),NUMBA_CPU_NAME=x86-64-v3 NUMBA_CPU_FEATURES=)
+EXPERIMENT = $(PORTABLE) $(BIN)/fedsift experiment
 FAN ?= -j 2
 NETWORKS = --seeds 20:26 $(FAN)
 CLAIMS = $(BIN)/python -m fedl_sim.reproduce.claims docs/results && \

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from fedl_sim.engines.compiled.options import compiled_for
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.loop.devices import SETTINGS_HELP, is_fair
 from fedl_sim.network.profiles import BUDGETS
@@ -102,6 +103,7 @@ def experiment(
         _estimate(study, folder, console)
         return
     if not (report_only or partial):
+        _require_one_processor(written, folder.missing(study.cells))
         _make(study, folder, console, fan_out)
     # By key: a method under two names is one run.
     missing = {cell.key for cell in folder.missing(study.cells)} if partial else set()
@@ -116,6 +118,8 @@ def experiment(
         | {k: getattr(options, k) for k in ("budget", "aggregations", "setting")},
         "reported_by": source_version(),
         "cell_version": VERSION,
+        "compiled_for": written[0].compiled_for if written else compiled_for(),
+        "first_cell": study.cells[0].settings,
         "made_by": sorted({*folder.versions(finished), *(version for one in written for version in one.made_by)}),
     }
     kind = f"{options.budget}-fair" if options.setting == "fair" else options.budget
@@ -133,6 +137,16 @@ def _written(name: str, folders: Sequence[Path]) -> list[FinishedCurves]:
     if folders and name not in TAKES_CURVES:
         raise InvalidSettingError(f"{name} needs more than curves; these take them: {', '.join(TAKES_CURVES)}")
     return [read_finished_curves(folder) for folder in folders]
+
+
+def _require_one_processor(written: Sequence[FinishedCurves], missing: Sequence[Cell]) -> None:
+    """Runs that are compared share their random numbers bit by bit, so their kernels are compiled for one processor."""
+    for name in dict.fromkeys(one.compiled_for for one in written):
+        if missing and name != compiled_for():
+            raise InvalidSettingError(
+                f"the curves were made with kernels for {name}, and here they are compiled for {compiled_for()}: set "
+                f"NUMBA_CPU_NAME={name} and NUMBA_CPU_FEATURES= to train what is missing"
+            )
 
 
 def _marked(report: Report, missing: int, total: int) -> Report:

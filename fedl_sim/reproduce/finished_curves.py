@@ -23,18 +23,20 @@ __all__ = ["TAKES_CURVES", "FinishedCurves", "read_finished_curves"]
 
 # Experiments whose reports need nothing but accuracy and datapoints processed.
 TAKES_CURVES = ("accuracy", "convergence", "resources")
-# Tables that were written before they named the version of cells have runs of this one.
+# Tables that were written before they named the version of cells, or their processor, have runs of these.
 _UNNAMED = 2
+_UNNAMED_PROCESSOR = "x86-64-v3"
 
 Key = tuple[str, int, int, str, int, int]
 
 
 @dataclass(frozen=True)
 class FinishedCurves:
-    """Runs by cell, and the versions of the code that trained them."""
+    """Runs by cell, the versions of the code that trained them, and the processor that it was compiled for."""
 
     runs: Mapping[Cell, SchemeRun]
     made_by: tuple[str, ...]
+    compiled_for: str
 
 
 def read_finished_curves(folder: Path) -> FinishedCurves:
@@ -50,13 +52,16 @@ def read_finished_curves(folder: Path) -> FinishedCurves:
         raise InvalidSettingError(f"{folder} has no curves of an experiment: {error}") from error
     if (version := about.get("cell_version", _UNNAMED)) != VERSION:
         raise InvalidSettingError(f"{folder} has runs of version {version}; runs of version {VERSION} differ")
-    cells = {_key(cell): cell for cell in _study_cells(about)}
+    wanted = _study_cells(about)
+    if about.get("first_cell", wanted[0].settings) != wanted[0].settings:
+        raise InvalidSettingError(f"{folder} has runs that were trained with other settings than today's defaults")
+    cells = {_key(cell): cell for cell in wanted}
     runs = {}
     for key, curve in rows.items():
         if (cell := cells.get(key)) is None or len(curve) != cell.run.aggregations + 1:
             raise InvalidSettingError(f"{folder}/curves.csv has a run that its settings do not name: {key}")
         runs[cell] = _run(cell, curve)
-    return FinishedCurves(runs, tuple(about["made_by"]))
+    return FinishedCurves(runs, tuple(about["made_by"]), about.get("compiled_for", _UNNAMED_PROCESSOR))
 
 
 def _about(folder: Path) -> dict[str, Any]:

@@ -12,9 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from llvmlite import binding
+from numba import config
+
 from solver.kernels.compile import compiler
 
-__all__ = ["FAST_MATH", "inlined", "kernel"]
+__all__ = ["FAST_MATH", "compiled_for", "inlined", "kernel"]
 
 # contract: multiply and add become one instruction; reassoc: sums may be split over vector lanes.
 # NaN and infinity keep their meaning, so a diverged run shows as such.
@@ -24,3 +27,11 @@ _PACKAGE = Path(__file__).parent
 
 kernel: Callable[..., Any] = compiler(_PACKAGE, fastmath=FAST_MATH)
 inlined: Callable[..., Any] = compiler(_PACKAGE, fastmath=FAST_MATH, inlined=True)
+
+
+def compiled_for() -> str:
+    """Return the processor that kernels are compiled for: curves are equal bit by bit where it is the same.
+
+    It is this machine's own unless NUMBA_CPU_NAME names another.
+    """
+    return str(config.CPU_NAME or binding.get_host_cpu_name())

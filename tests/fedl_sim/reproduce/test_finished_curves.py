@@ -33,12 +33,23 @@ def test_an_experiment_continues_on_another_machine(tmp_path: Path) -> None:
     assert not (second / "cells").exists()
     more = command(*small, "--seeds", "0,1", *taken)
     assert more.returncode == 0, more.stderr
-    # Three panels have eleven runs each; all nodes are one run for the three of them.
-    assert len(list((second / "cells").rglob("*.json"))) == 3 * 11 + 1
+    # Three panels have thirteen runs each; all nodes are one run for the three of them.
+    assert len(list((second / "cells").rglob("*.json"))) == 3 * 13 + 1
     text = (second / "report" / "curves.csv").read_text()
     assert set((first / "report" / "curves.csv").read_text().splitlines()) < set(text.splitlines())
     about = json.loads((second / "report" / "accuracy.json").read_text())
-    assert about["made_by"] == json.loads((first / "report" / "accuracy.json").read_text())["made_by"]
+    before = json.loads((first / "report" / "accuracy.json").read_text())
+    assert about["made_by"] == before["made_by"]
+    assert about["compiled_for"] == before["compiled_for"]
+    refused = {
+        "compiled_for": "another",
+        "first_cell": before["first_cell"] | {"model": "mlp"},
+    }
+    for name, value in refused.items():
+        (first / "report" / "accuracy.json").write_text(json.dumps(before | {name: value}))
+        done = command(*small, "--seeds", "2", *taken[:1], str(first / "report"), "--cells", str(second))
+        assert done.returncode == 1
+        assert ("NUMBA_CPU_NAME=another" if name == "compiled_for" else "other settings") in done.stderr
 
 
 @pytest.mark.parametrize("folder", COMMITTED)
