@@ -25,8 +25,7 @@ def test_a_sentence_begins_with_its_place_and_what_is_worse() -> None:
         "(+1.0 points, 95 % interval -1.0 to +3.0, p = 0.3, 6 seeds). "
         "The default method ends above random devices with random offloading "
         "(7.2 points, 95 % interval 5.0 to 9.5, p < 0.001, 6 seeds). "
-        "Not run: the default method against heuristic devices with greedy offloading and the branch search with "
-        "random scores."
+        "Not run: the default method against heuristic devices with greedy offloading."
     )
 
 
