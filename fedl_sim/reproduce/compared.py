@@ -51,7 +51,7 @@ TABLE_SCHEMES = (
     AGAIN,
     "greedy:resemblance+fast",
 )
-# Figs. 6 to 8 have fewer, because their runs take longer: no random scores, and label counts hidden with offloading only.
+# Figs. 6 to 8 have fewer, since their runs take longer: no random scores, and hidden label counts with offloading only.
 ACCURACY_SCHEMES = tuple(s for s in TABLE_SCHEMES if s not in {AGAIN, "greedy:resemblance", "random_branch+fast"})
 # What figures draw: the paper's six, its method on its own label, and ours.
 FIGURE_SCHEMES = tuple(

@@ -304,6 +304,19 @@ def test_table_one() -> None:
     assert all(found and int(found[1]) < 50 for found in reached)
 
 
+def test_a_high_rate_can_fail_later() -> None:
+    said(
+        "in Table I's fair runs on Fashion-MNIST smart sampling without offloading, trained on FedL's loss, drops at"
+        " the end."
+    )
+    curve: dict[int, list[float]] = {}
+    for one in rows("convergence-scarce-fair/curves"):
+        if (one["data_set"], one["scheme"]) == ("fashion-mnist", "gcn_branch_fedl"):
+            curve.setdefault(int(one["aggregation"]), []).append(float(one["accuracy"]))
+    means = [sum(found) / len(found) for _, found in sorted(curve.items())]
+    assert max(means) - means[-1] > 0.05
+
+
 @pytest.mark.parametrize(
     ("budget", "words"), [("tight", "{} points of accuracy over"), ("loose", "and {} points under loose")]
 )
