@@ -25,7 +25,7 @@ _UNITS = {_AGGREGATIONS: "%", _ACCURACY: "points"}
 # With equal batches a scheme's datapoints are its aggregations in another unit.
 _SAME = {("datapoints", "table", "fair")}
 _CHANCE = "itself with other random numbers (A/A)"
-_ARMS = {OURS: "ours", HIDDEN: "ours without label counts"}
+_ARMS = {OURS: "Ours", HIDDEN: "Ours without label counts"}
 # The lists, the worst first. What is shown stands in the table alone.
 _LISTS = {
     "contradicted": "Ours is shown to be **worse** than these rivals",
@@ -87,18 +87,18 @@ def _lists(comparisons: list[_Comparison]) -> Iterator[str]:
 
 
 def _table(comparisons: list[_Comparison]) -> Table:
-    rows: dict[tuple[str, str], dict[str, str]] = {}
+    rows: dict[str, dict[str, dict[str, str]]] = {}
     for one in comparisons:
         if one.measure in _UNITS:
             column = f"{one.place} ({_UNITS[one.measure]})"
-            rows.setdefault((_ARMS[one.arm], one.rival), {})[column] = _cell(one.effect)
+            rows.setdefault(one.arm, {}).setdefault(one.rival, {})[column] = _cell(one.effect)
     wanted = [f"{measure}, {setting} ({unit})" for measure, unit in _UNITS.items() for setting in _SETTINGS.values()]
-    used = [column for column in wanted if any(column in row for row in rows.values())]
-    filled = tuple(
-        {"method": arm, "rival": rival} | {column: row.get(column, "") for column in used}
-        for (arm, rival), row in rows.items()
-    )
-    return Table("claims-in-short", "Ours against its rivals", ("method", "rival", *used), filled, (_NOTE,))
+    used = [column for column in wanted if any(column in row for mine in rows.values() for row in mine.values())]
+    filled = []
+    for arm, mine in rows.items():
+        filled.append({"rival": f"**{_ARMS[arm]} against**"} | dict.fromkeys(used, ""))
+        filled += [{"rival": rival} | {column: row.get(column, "") for column in used} for rival, row in mine.items()]
+    return Table("claims-in-short", "Ours against its rivals", ("rival", *used), tuple(filled), (_NOTE,))
 
 
 def _comparisons(found: Evaluated) -> Iterator[_Comparison]:
