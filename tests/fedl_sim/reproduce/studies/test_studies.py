@@ -232,6 +232,26 @@ def test_a_variant_is_compared_on_the_same_networks_and_told_with_what_it_sends(
     assert (found["datapoints sent"], found["kB sent"], rows["random sets, any datapoints"]["p"]) == ("1", "0", None)
 
 
+def test_p_is_adjusted_over_the_rows_that_ask_the_same_question() -> None:
+    study = STUDIES["ours"](TEMPLATE, Scope((0, 1, 2), quick=True))
+    # Rivals and all others end .1 lower, with the same spread: they differ by how many rows there are.
+    results = {
+        cell: made_run(0.1, 0.9 if cell.name == "known" else 0.8 + 0.01 * cell.seed, seed=cell.seed, draw=cell.draw)
+        for cell in study.cells
+    }
+    rows = {row["variant"]: row for row in study.report(results).tables[0].rows}
+    chance = float(str(rows["ours, other random numbers (A/A)"]["p"]))
+    assert float(str(rows["ours, nothing is sent"]["p"])) == pytest.approx(2 * chance, rel=0.05)
+    assert float(str(rows["ours, label counts hidden"]["p"])) == pytest.approx(5 * chance, rel=0.05)
+    assert float(str(rows["smart w/ offload (paper)"]["p"])) == pytest.approx(6 * chance, rel=0.05)
+
+
+def test_the_heuristic_is_averaged_over_draws_as_random_sets_are() -> None:
+    cells = convergence_study(TEMPLATE, Scope((0,), quick=True)).cells
+    draws = {name: {cell.draw for cell in cells if cell.name == name} for name in ("random", "heuristic", "gcn_branch")}
+    assert draws == {"random": set(range(5)), "heuristic": set(range(5)), "gcn_branch": {0}}
+
+
 def test_meshes_are_groups_of_their_own_and_named_by_their_content(tmp_path: Path) -> None:
     mesh = tmp_path / "town.json"
     mesh.write_text('{"nodes": 12, "source": [0, 1, 2], "target": [1, 2, 3], "quality": [1, 0.5, 0]}')
