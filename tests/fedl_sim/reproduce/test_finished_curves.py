@@ -76,7 +76,7 @@ def test_committed_tables_follow_from_committed_curves(folder: str, tmp_path: Pa
     [
         ({"cell_version": 1}, "runs of version 1"),
         ({"settings": {"seeds": [20]}}, "a run that its settings do not name"),
-        ({"settings": {"aggregations": 3}}, "a run that its settings do not name"),
+        ({"settings": {"aggregations": 3}}, "other settings than today's defaults"),
         ({"experiment": "nothing"}, "unknown experiment"),
     ],
 )
