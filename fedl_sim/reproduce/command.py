@@ -119,7 +119,7 @@ def experiment(
         "reported_by": source_version(),
         "cell_version": VERSION,
         "compiled_for": written[0].compiled_for if written else compiled_for(),
-        "first_cell": study.cells[0].settings,
+        "first_cell": study.cells[0].settings if study.cells else None,
         "made_by": sorted({*folder.versions(finished), *(version for one in written for version in one.made_by)}),
     }
     kind = f"{options.budget}-fair" if options.setting == "fair" else options.budget
