@@ -76,7 +76,7 @@ class ChurnedLoop:
         name: str = "churn",
         network_seed: int | None = None,
     ) -> None:
-        happens = seed if network_seed is None else network_seed
+        self._happens = happens = seed if network_seed is None else network_seed
         partition = realisation.partition
         self._scheme, self._realisation, self._images = scheme, realisation, data.train
         self._engine, self._settings, self._churn = engine, settings, churn
@@ -86,7 +86,7 @@ class ChurnedLoop:
         self._events = happenings(churn, partition.n_devices, settings.aggregations, self._period, seed=happens)
         self._drift = Drift.of(data.train, partition, churn.drift, seed=happens)
         self._lost = np.zeros(partition.n_devices, np.bool_)
-        self.chosen = sample_devices(scheme, realisation, engine, settings, seed=seed, draw=draw, network_seed=happens)
+        self.chosen = sample_devices(scheme, realisation, engine, settings, seed=happens, draw=draw)
         self.planner = Planner(realisation.network, self.chosen, scheme.offloading, settings, seed=seed, purpose=name)
         self.state: HorizonState | None = self.planner.state
         self.holdings = Holdings(
@@ -166,7 +166,7 @@ class ChurnedLoop:
             gradient=GradientModel(self._seen.gradient_norm),
             gradient_noise=self._seen.gradient_noise,
         )
-        return react(self._policy, self.chosen, lost, situation, stream(self._seed, "react", self._draw, k))
+        return react(self._policy, self.chosen, lost, situation, stream(self._happens, "react", self._draw, k))
 
     def _exchange(self, k: int, network: Network, members: NDArray[np.int64], lost: NDArray[np.bool_]) -> None:
         """Go on with these members; who went down or is chosen no longer keeps nothing of what it received."""

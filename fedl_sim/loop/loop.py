@@ -85,19 +85,9 @@ class Totals:
 
 
 def sample_devices(
-    scheme: Scheme,
-    realisation: Realisation,
-    engine: Engine,
-    settings: RunSettings,
-    *,
-    seed: int,
-    draw: int,
-    network_seed: int | None = None,
+    scheme: Scheme, realisation: Realisation, engine: Engine, settings: RunSettings, *, seed: int, draw: int
 ) -> NDArray[np.int64]:
-    """Choose the devices that train under this scheme; samplers see the gradient's norm and γ as measured at w(0).
-
-    `network_seed` decides who is drawn, and how ties are broken; without it, `seed` does.
-    """
+    """Choose the devices that train under this scheme; samplers see the gradient's norm and γ as measured at w(0)."""
     schedule = realisation.conditions
     if scheme.sampler == EVERYONE:
         return np.flatnonzero(eligible_devices(schedule, settings.horizon))
@@ -111,7 +101,7 @@ def sample_devices(
     problem = with_gradient(problem, realisation, engine, seed=seed)
     # By sampler, not by scheme: so a random scheme with offloading and one without it have the same devices.
     sampler = scheme.sampler.removesuffix(f":{DEFAULT_OBJECTIVE}")
-    generator = stream(seed if network_seed is None else network_seed, "sample", sampler, draw)
+    generator = stream(seed, "sample", sampler, draw)
     if scheme.sampler in RIVALS:
         return sample_by_rival(
             scheme.sampler, problem, realisation, engine, settings.training, seed=seed, generator=generator
@@ -153,9 +143,8 @@ class SchemeLoop:
         planner: PeriodPlanner | None = None,
     ) -> None:
         if sampled is None:
-            sampled = sample_devices(
-                scheme, realisation, engine, settings, seed=seed, draw=draw, network_seed=network_seed
-            )
+            drawn_by = seed if network_seed is None else network_seed
+            sampled = sample_devices(scheme, realisation, engine, settings, seed=drawn_by, draw=draw)
         self._scheme = scheme
         self._realisation = realisation
         self._engine = engine

@@ -88,6 +88,8 @@ class Cell:
         if self.churn is None:
             del lists["churn"], lists["policy"], lists["scheme"]
             lists["version"] = VERSION
+        if self.luck:
+            lists["luck"] = f"{self.luck} in training"  # before, it also decided who is drawn
         scheme = find_scheme(self.scheme)
         return lists | {"sampler": scheme.sampler, "offloading": scheme.offloading}
 

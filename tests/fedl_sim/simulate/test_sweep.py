@@ -186,7 +186,7 @@ class TestSchemes:
         assert len(set(chosen.values())) == 5
         assert all(chosen["random", d] == chosen["random-offload", d] for d in range(5))
 
-    @pytest.mark.parametrize("name", ["random", "heuristic"])
+    @pytest.mark.parametrize("name", ["random", "heuristic", "oort", "power_of_choice"])
     def test_luck_changes_training_but_not_who_is_drawn(self, name: str) -> None:
         one, other = (simulate(small(schemes=(name,), luck=luck)).runs[0] for luck in (0, 1))
         assert one.sampled == other.sampled
