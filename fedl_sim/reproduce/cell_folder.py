@@ -13,6 +13,7 @@ from typing import Any
 import joblib
 
 from fedl_sim.atomic import write_atomically
+from fedl_sim.engines.compiled.options import compiled_for
 from fedl_sim.errors import SimulationError
 from fedl_sim.loop.records import AggregationRecord, DeviceRecord, PeriodRecord, SchemeRun
 from fedl_sim.parallel import fan_out
@@ -22,6 +23,8 @@ from fedl_sim.reproduce.provenance import source_version
 __all__ = ["CellFolder", "Results"]
 
 Results = Mapping[Cell, SchemeRun]
+# A run with its seconds, and the processor that its code was compiled for where it ran.
+_Done = tuple[Cell, SchemeRun, float, str]
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,12 @@ class CellFolder:
         files = (self.file(cell) for cell in cells if self._needs_file(cell))
         return sorted({json.loads(file.read_text(encoding="utf-8"))["made_by"] for file in files})
 
+    def processors(self, cells: Sequence[Cell]) -> set[str]:
+        """Return the processors that the code of these cells was compiled for, of those with a file that says so."""
+        files = (self.file(cell) for cell in cells if self._needs_file(cell))
+        found = {json.loads(file.read_text(encoding="utf-8")).get("compiled_for") for file in files}
+        return found - {None}
+
     def make(
         self,
         cells: Sequence[Cell],
@@ -77,17 +86,18 @@ class CellFolder:
         `on_cell` is told each one and the seconds that it took.
         """
         calls = (joblib.delayed(_timed)(cell) for cell in self.missing(cells))
-        for cell, run, seconds in _results(calls, processes, dask):
-            self._write(cell, run, seconds)
+        for cell, run, seconds, processor in _results(calls, processes, dask):
+            self._write(cell, run, seconds, processor)
             if on_cell is not None:
                 on_cell(cell, seconds)
 
     def _needs_file(self, cell: Cell) -> bool:
         return cell not in self.known or self.file(cell).exists()
 
-    def _write(self, cell: Cell, run: SchemeRun, seconds: float) -> None:
+    def _write(self, cell: Cell, run: SchemeRun, seconds: float, processor: str) -> None:
         content = {
             "made_by": source_version(),
+            "compiled_for": processor,
             "seconds": round(seconds, 2),
             "settings": cell.settings,
             "run": asdict(run),
@@ -114,7 +124,7 @@ def _period(record: Mapping[str, Sequence[int]]) -> PeriodRecord:
     return PeriodRecord(**{name: tuple(devices) for name, devices in record.items()})
 
 
-def _results(calls: Iterator[Any], processes: int, dask: str | None) -> Iterator[tuple[Cell, SchemeRun, float]]:
+def _results(calls: Iterator[Any], processes: int, dask: str | None) -> Iterator[_Done]:
     if processes == 1 and dask is None:
         # In this process: the data set is loaded once, and Ctrl-C ends the run at once.
         for function, arguments, keywords in calls:
@@ -123,7 +133,7 @@ def _results(calls: Iterator[Any], processes: int, dask: str | None) -> Iterator
     yield from fan_out(calls, processes=processes, dask=dask)
 
 
-def _timed(cell: Cell) -> tuple[Cell, SchemeRun, float]:
+def _timed(cell: Cell) -> _Done:
     begin = time.process_time()  # so that other work on the machine does not count
     run = run_cell(cell)
-    return cell, run, time.process_time() - begin
+    return cell, run, time.process_time() - begin, compiled_for()

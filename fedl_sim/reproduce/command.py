@@ -1,6 +1,6 @@
 """`fedsift experiment NAME`: run what is missing, then write tables and figures."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -102,12 +102,15 @@ def experiment(
     if estimate:
         _estimate(study, folder, console)
         return
+    taken = {one.compiled_for for one in written}
     if not (report_only or partial):
-        _require_one_processor(written, folder.missing(study.cells))
+        _require_one_processor(taken | {compiled_for()} if folder.missing(study.cells) else taken)
         _make(study, folder, console, fan_out)
     # By key: a method under two names is one run.
     missing = {cell.key for cell in folder.missing(study.cells)} if partial else set()
     finished = [cell for cell in study.cells if cell.key not in missing]
+    processors = taken | folder.processors(finished)
+    _require_one_processor(processors)
     report = study.report(folder.load(finished))
     if missing:
         report = _marked(report, len(missing), len({cell.key for cell in study.cells}))
@@ -118,7 +121,7 @@ def experiment(
         | {k: getattr(options, k) for k in ("budget", "aggregations", "setting")},
         "reported_by": source_version(),
         "cell_version": VERSION,
-        "compiled_for": written[0].compiled_for if written else compiled_for(),
+        "compiled_for": next(iter(processors), compiled_for()),
         "first_cell": study.cells[0].settings if study.cells else None,
         "made_by": sorted({*folder.versions(finished), *(version for one in written for version in one.made_by)}),
     }
@@ -139,14 +142,13 @@ def _written(name: str, folders: Sequence[Path]) -> list[FinishedCurves]:
     return [read_finished_curves(folder) for folder in folders]
 
 
-def _require_one_processor(written: Sequence[FinishedCurves], missing: Sequence[Cell]) -> None:
-    """Runs that are compared share their random numbers bit by bit, so their kernels are compiled for one processor."""
-    for name in dict.fromkeys(one.compiled_for for one in written):
-        if missing and name != compiled_for():
-            raise InvalidSettingError(
-                f"the curves were made with kernels for {name}, and here they are compiled for {compiled_for()}: set "
-                f"NUMBA_CPU_NAME={name} and NUMBA_CPU_FEATURES= to train what is missing"
-            )
+def _require_one_processor(names: Set[str]) -> None:
+    """Runs that are compared share their random numbers bit by bit, so their code is compiled for one processor."""
+    if len(names) > 1:
+        raise InvalidSettingError(
+            f"these runs were compiled for different processors: {', '.join(sorted(names))}; set NUMBA_CPU_NAME to one "
+            "of them and NUMBA_CPU_FEATURES to nothing, here and on workers, and remove the runs of the others"
+        )
 
 
 def _marked(report: Report, missing: int, total: int) -> Report:

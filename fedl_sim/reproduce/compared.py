@@ -97,11 +97,11 @@ _ARMS: Mapping[str, Arm] = {
         *(
             Arm(name, label, name)
             for name, label in (
-                ("gcn_branch", "smart (paper: GCN-branch)"),
-                ("gcn_branch_fedl", "smart, trained on FedL's loss"),
+                ("gcn_branch", "smart (GCN: surrogate)"),
+                ("gcn_branch_fedl", "smart (GCN: FedL's loss)"),
                 ("greedy:resemblance", "ours, label counts hidden"),
-                ("gcn_branch+fast", "smart w/ offload (paper)"),
-                ("gcn_branch_fedl+fast", "smart w/ offload, trained on FedL's loss"),
+                ("gcn_branch+fast", "smart w/ offload (GCN: surrogate)"),
+                ("gcn_branch_fedl+fast", "smart w/ offload (GCN: FedL's loss)"),
                 ("random-offload", "random w/ offload"),
                 ("heuristic-offload", "heuristic w/ offload"),
                 ("ours-offload", "ours w/ offload"),

@@ -14,7 +14,11 @@ from tests.support.documents import ROOT
 PAGE = ROOT / "docs" / "reproduction.md"
 GUIDE = ROOT / "docs" / "guide"
 PART, MAP = "sampling/ablations", "sampling/sampling"
-SMART, OURS, AGAIN = "smart w/ offload (paper)", "ours w/ offload", "ours w/ offload, other random numbers (A/A)"
+SMART, OURS, AGAIN = (
+    "smart w/ offload (GCN: surrogate)",
+    "ours w/ offload",
+    "ours w/ offload, other random numbers (A/A)",
+)
 CLAIMS = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
 DIGITS, MNIST = "digits, loose budgets", "mnist, tight budgets"
 
@@ -144,7 +148,7 @@ def test_where_the_choice_matters() -> None:
     for one in rows(MAP):
         mean, half = gain(one, "ours")
         assert mean > half
-        mean, half = gain(one, "smart (paper: GCN-branch)")
+        mean, half = gain(one, "smart (GCN: surrogate)")
         by_paper |= {(one["condition"], one["value"])} if mean > half else set()
     assert by_paper == {("sample size", "3")}
 
@@ -155,7 +159,7 @@ def test_the_spread_of_capacities() -> None:
         narrow, wide = (
             row(MAP, condition="spread of capacities", value=value, offloading=offloading) for value in ("0.0", "3.0")
         )
-        for name in ("smart (paper: GCN-branch)", "branch, random scores", "heuristic", "ours"):
+        for name in ("smart (GCN: surrogate)", "branch, random scores", "heuristic", "ours"):
             (one, half), (other, other_half) = gain(narrow, name), gain(wide, name)
             assert abs(one - other) < min(half, other_half), name
 
@@ -228,7 +232,7 @@ def test_ours_as_it_is_used() -> None:
         assert nothing is min(found.values(), key=difference)
         assert shown(nothing)
         assert shown(found["random devices, optimised offloading"])
-        assert shown(found["smart (paper: GCN-branch)"]) == (group == MNIST)
+        assert shown(found["smart (GCN: surrogate)"]) == (group == MNIST)
         once = row("ours/ours", group=group, variant="ours, label counts known")
         moved += [once["datapoints sent"], redrawn["datapoints sent"]]
     said(
@@ -298,7 +302,7 @@ def test_table_one() -> None:
         if name != "scheme":
             mine, papers = re.findall(r"[\d.]+(?= ±)|(?<=\()\d+", cell)
             assert float(mine) < 0.8 * float(papers), name
-    alone = row("convergence-scarce/convergence", scheme="smart (paper: GCN-branch)")
+    alone = row("convergence-scarce/convergence", scheme="smart (GCN: surrogate)")
     reached = [re.match(r"– (\d+)%", cell) for name, cell in alone.items() if name.startswith("mnist")]
     assert reached
     assert all(found and int(found[1]) < 50 for found in reached)

@@ -32,6 +32,11 @@ inlined: Callable[..., Any] = compiler(_PACKAGE, fastmath=FAST_MATH, inlined=Tru
 def compiled_for() -> str:
     """Return the processor that kernels are compiled for: curves are equal bit by bit where it is the same.
 
-    It is this machine's own unless NUMBA_CPU_NAME names another.
+    It is this machine's own unless NUMBA_CPU_NAME names another. Then NUMBA_CPU_FEATURES should be set to nothing: it
+    means the features of that processor.
     """
-    return str(config.CPU_NAME or binding.get_host_cpu_name())
+    host = str(binding.get_host_cpu_name())
+    if config.CPU_NAME is None:
+        return host
+    features = f"features of {host}" if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return f"{config.CPU_NAME} with {features}" if features else str(config.CPU_NAME)

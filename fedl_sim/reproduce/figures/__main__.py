@@ -7,18 +7,24 @@ from pathlib import Path
 from fedl_sim.errors import InvalidSettingError
 from fedl_sim.pictures import DPI, Drawing, save_drawings
 from fedl_sim.reproduce.figures.curve_grid import accuracy_figures, convergence_figures
+from fedl_sim.reproduce.figures.differences import difference_figures
 from fedl_sim.reproduce.figures.points import churn_figures, resources_figures, sampling_figures, solver_figures
+from fedl_sim.reproduce.figures.rates import tuning_figures
 from fedl_sim.reproduce.figures.rows import Rows, read_tables
 
 __all__ = ["FIGURES", "redraw"]
 
 FIGURES: Mapping[str, Callable[[dict[str, Rows]], dict[str, Drawing]]] = {
     "accuracy": accuracy_figures,
+    "beyond": difference_figures,
     "churn": churn_figures,
     "convergence": convergence_figures,
+    "labels": difference_figures,
+    "ours": difference_figures,
     "resources": resources_figures,
     "sampling": sampling_figures,
     "solver": solver_figures,
+    "tune": tuning_figures,
 }
 
 

@@ -9,22 +9,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedl_sim.errors import InvalidSettingError
-from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
-from fedl_sim.reproduce.compared import AGAIN, TABLE_SCHEMES, cells_of, colour_of, label_of, moves_data
+from fedl_sim.reproduce.compared import AGAIN, TABLE_SCHEMES, cells_of, label_of
+from fedl_sim.reproduce.figures.rates import tuning_figures
+from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.measures import curve, runs_by_seed
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import NOT_RUN, Table
 from sampler.schemes import EVERYONE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["GRID", "TUNED_FOR", "read_rates", "tuning_study"]
 
@@ -65,8 +62,8 @@ def tuning_study(template: Cell, scope: Scope) -> Study:
             places.append(_Place(study, data_set, {rate: _cells(base, rate, scope) for rate in GRID}))
 
     def report(results: Results) -> Report:
-        drawing = Drawing(4.0 * len(places), 3.8, lambda figure: _draw(figure, places, results))
-        return Report((_table(places, results, scope),), {"tune": drawing})
+        tables = (_table(places, results, scope),)
+        return Report(tables, tuning_figures(rows_of(tables)))
 
     return Study("tune", tuple(cell for place in places for cells in place.cells.values() for cell in cells), report)
 
@@ -96,18 +93,6 @@ def _table(places: list[_Place], results: Results, scope: Scope) -> Table:
         tuple(rows),
         (f"Networks of the seeds {seeds}, which no other table reports on; one draw of random sets.",),
     )
-
-
-def _draw(figure: "Figure", places: list[_Place], results: Results) -> None:
-    grid = figure.subplots(1, len(places), squeeze=False)[0]
-    for axes, place in zip(grid, places, strict=True):
-        for scheme in _SCHEMES:
-            scores = [place.score(results, scheme, rate) for rate in GRID]
-            dash = "-" if moves_data(scheme) or scheme == EVERYONE else "--"
-            axes.plot(GRID, scores, dash, marker="o", markersize=3, color=colour_of(scheme), label=label_of(scheme))
-        axes.set(xscale="log", xlabel="η", ylabel="mean accuracy", title=f"{place.study}, {place.data_set}")
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small")
 
 
 def read_rates(path: Path, study: str) -> dict[str, dict[str, float]]:

@@ -6,19 +6,16 @@ by Holm's method over the comparisons of a group that ask the same question), an
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from fedl_sim.paired import Clustered, clustered, holm
-from fedl_sim.pictures import Drawing
 from fedl_sim.reproduce.cell import Cell
 from fedl_sim.reproduce.cell_folder import Results
 from fedl_sim.reproduce.compared import Arm, cells_of
+from fedl_sim.reproduce.figures.differences import difference_figures
+from fedl_sim.reproduce.figures.rows import rows_of
 from fedl_sim.reproduce.measures import final, runs_by_seed, spread
 from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import NOT_RUN, Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["Group", "Variant", "groups_sending_once", "variants_study"]
 
@@ -87,8 +84,7 @@ def variants_study(name: str, title: str, groups: Sequence[Group], scope: Scope,
         table = Table(
             name, f"{title}, {len(scope.seeds)} networks a group", tuple(rows[0]), tuple(rows), (about, *notes)
         )
-        height = 0.6 + 0.5 * len(groups) + 0.24 * sum(map(len, found))
-        return Report((table,), {name: Drawing(7.2, height, lambda figure: _draw(figure, groups, found))})
+        return Report((table,), difference_figures(rows_of((table,))))
 
     return Study(name, tuple(cells), report)
 
@@ -139,23 +135,3 @@ def _rows(group: Group, scope: Scope, results: Results, found: dict[str, tuple[C
             row |= {"difference": f"{one.mean:+.1f} [{one.low:+.1f}, {one.high:+.1f}]", "p": f"{p:.2g}"}
         rows.append(row)
     return rows
-
-
-def _draw(figure: "Figure", groups: Sequence[Group], found: Sequence[dict[str, tuple[Clustered, float]]]) -> None:
-    shown = [(group, differences) for group, differences in zip(groups, found, strict=True) if differences]
-    grid = figure.subplots(len(shown), 1, squeeze=False, height_ratios=[len(differences) for _, differences in shown])
-    for axes, (group, differences) in zip(grid.flat, shown, strict=True):
-        labels = {variant.arm.name: variant.arm.label for variant in group.variants}
-        for place, (one, _) in enumerate(differences.values()):
-            ends = [[one.mean - one.low], [one.high - one.mean]] if one.clusters > 1 else None
-            axes.errorbar(one.mean, place, xerr=ends, fmt="o", color="black", markersize=4, capsize=2)
-        axes.axvline(0.0, color="grey", linewidth=0.8)
-        axes.set_yticks(range(len(differences)), [labels[name] for name in differences], fontsize="small")
-        axes.set_ylim(len(differences) - 0.5, -0.5)
-        axes.set_title(group.label, fontsize="medium")
-        axes.grid(alpha=0.3, axis="x")
-    if shown:
-        rivals = {v.against for group in groups for v in group.variants if v.against is not None}
-        labels = {v.arm.name: v.arm.label for group in groups for v in group.variants}
-        other = f" to {labels[rivals.pop()]}" if len(rivals) == 1 else ""
-        axes.set_xlabel(f"difference in final accuracy{other}, points (95 % intervals)")
