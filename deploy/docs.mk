@@ -1,6 +1,6 @@
 # The documentation as a site, in build/site/ and, packed, in the file that the service serves at /guide. The tools have an
 # environment of their own, so that serving and testing need none of them.
-PAGES := $(wildcard docs/*.md docs/guide/*.md docs/images/*.* docs/images/guide/* docs/results/*.md docs/results/*/*.svg)
+PAGES := $(wildcard docs/*.md docs/guide/*.md docs/images/*.* docs/images/guide/* docs/results/*/*.svg)
 .PHONY: docs figures
 
 build/docs/.ready: pyproject.toml constraints.txt

@@ -21,7 +21,8 @@ EVERYONE = "all"
 DRAWS = 5
 # CVXPY is the second opinion on a plan. It is too slow for whole training runs of callers.
 SERVED_METHODS = tuple(method for method in METHODS if method != "cvxpy")
-# The samplers that draw sets at random. All others choose one set, and chance only breaks ties.
+# The samplers that draw sets at random. All others choose one set, and chance only breaks ties; studies of networks
+# where many devices tie average over draws all the same (`fedl_sim.reproduce.compared`).
 _DRAWING = ("random", "random_branch")
 
 

@@ -46,7 +46,8 @@ class ScopeOptions:
         typer.Option(envvar="FEDSIFT_MESH_DIR", help="Folder of real networks for the experiment beyond, .json files."),
     ] = None
     draws: Annotated[
-        int | None, typer.Option(help="Random sets a network, at most [default: five, as in the paper].", min=1)
+        int | None,
+        typer.Option(help="Sets a network of random schemes and of the heuristic, at most [default: five].", min=1),
     ] = None
     aggregations: Annotated[
         int | None, typer.Option("--aggregations", "-k", help="K [default: by experiment].", min=1)

@@ -182,16 +182,18 @@ def test_the_papers_claims() -> None:
         "Offloading is shown to speed up smart, random and heuristic sampling.",
         "It is not shown that smart sampling with offloading is the fastest, ends above the others, or needs the"
         " fewest datapoints: not with either GCN, and not in either setting.",
-        "With four or five devices it ends above FedL on all nodes in the paper's setting. Random devices do so too.",
-        "in the fair setting no difference is shown.",
+        "With four or five devices it ends above FedL on all nodes in the paper's setting,",
+        "In the fair setting no difference is shown. Random devices with random offloading end above FedL on all nodes"
+        " in both settings.",
         "Offloading adds less to smart sampling than to random sampling.",
         "In the fair setting random scores are faster than the GCN that learned from the surrogate.",
     )
     assert verdicts("offloading-speeds-up") == {"shown"}
     for name in ("smart-fastest-mnist", "smart-fastest-fashion-mnist", "smart-most-accurate", "smart-fewer-datapoints"):
         assert verdicts(name) == {"not shown"}, name
-    assert verdicts("few-above-all-more", "paper") == {"shown"} == {CLAIMS["paper"]["random-above-all"]["verdict"]}
+    assert verdicts("few-above-all-more", "paper") == {"shown"}
     assert verdicts("few-above-all-more", "fair") == {"not shown"}
+    assert {CLAIMS[setting]["random-above-all"]["verdict"] for setting in ("paper", "fair")} == {"shown"}
     for setting in ("paper", "fair"):
         for label in LABELS:
             added = CLAIMS[setting][f"offloading-adds-more-{label}"]["effects"][0]
@@ -289,14 +291,14 @@ def test_beyond_the_papers_network() -> None:
 
 def test_table_one() -> None:
     said(
-        "Under loose budgets all schemes with offloading reach the target after two or three aggregations",
+        "Under loose budgets all schemes with offloading reach the target after two to three aggregations on average",
         "With our budgets, random devices with offloading do better than in the paper (Table I)",
         "without offloading it rarely reaches MNIST's target within 20 aggregations.",
     )
     for one in rows("convergence-loose/convergence"):
         if "w/ offload" in one["scheme"]:
             cells = [value for name, value in one.items() if name != "scheme"]
-            assert all(float(cell.split()[0]) < 3 for cell in cells), one["scheme"]
+            assert all(1.5 < float(cell.split()[0]) < 3 for cell in cells), one["scheme"]
     random = row("convergence-scarce/convergence", scheme="random w/ offload")
     for name, cell in random.items():
         if name != "scheme":

@@ -7,7 +7,7 @@ from fedl_sim.reproduce.claims.contrasts import FEW, Contrast, Effect
 from fedl_sim.reproduce.compared import AGAIN, label_of
 from sampler.schemes import EVERYONE
 
-__all__ = ["NOT_RUN", "effect_text", "name_in_prose", "place_of", "sentence", "verdict_of"]
+__all__ = ["NOT_RUN", "effect_text", "name_in_prose", "sentence", "verdict_of"]
 
 NOT_RUN = "not run"
 _PROSE = {
@@ -36,7 +36,7 @@ def name_in_prose(arm: str) -> str:
     return _PROSE.get(arm) or label_of(arm)
 
 
-def place_of(claim: Claim, setting: str) -> str:
+def _place_of(claim: Claim, setting: str) -> str:
     """Return where a claim is tested: the paper's table or figure, the setting, the budgets."""
     budgets = _BUDGETS.get(setting, "scarce budgets" if claim.source == "table" else "tight budgets")
     name = "the fair setting" if setting == "fair" else "the paper's setting"
@@ -72,7 +72,7 @@ def sentence(claim: Claim, setting: str, effects: Sequence[Effect]) -> str:
     for one in dict.fromkeys(contrast.one for contrast in claim.contrasts):
         contrasts = [contrast for contrast in claim.contrasts if contrast.one == one]
         parts += _parts(contrasts, [effect for effect in effects if effect.contrast.one == one])
-    return f"{place_of(claim, setting)}: {'. '.join(f'{part[0].upper()}{part[1:]}' for part in parts)}."
+    return f"{_place_of(claim, setting)}: {'. '.join(f'{part[0].upper()}{part[1:]}' for part in parts)}."
 
 
 def _parts(contrasts: Sequence[Contrast], effects: Sequence[Effect]) -> list[str]:
@@ -97,14 +97,20 @@ def _parts(contrasts: Sequence[Contrast], effects: Sequence[Effect]) -> list[str
 
 
 def _subject(contrast: Contrast) -> str:
-    name = name_in_prose(contrast.one)
-    return name if contrast.added_to is None else f"what offloading adds to {name}"
+    if contrast.added_to is None:
+        return name_in_prose(contrast.one)
+    return f"what offloading adds to {_sampler(contrast.added_to[0])}"
 
 
 def _rival(contrast: Contrast) -> str:
-    name = name_in_prose(contrast.other)
     where = f" on {contrast.data_set}" if contrast.data_set else ""
-    return f"{name}{where}" if contrast.added_to is None else f"what it adds to {name}{where}"
+    if contrast.added_to is None:
+        return f"{name_in_prose(contrast.other)}{where}"
+    return f"what it adds to {_sampler(contrast.added_to[1])}{where}"
+
+
+def _sampler(arm: str) -> str:
+    return name_in_prose(arm).removesuffix(" without offloading")
 
 
 def _relation(contrast: Contrast, *, better: bool) -> str:

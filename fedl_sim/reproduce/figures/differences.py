@@ -37,8 +37,7 @@ def difference_figures(tables: dict[str, Rows]) -> dict[str, Drawing]:
             axes.set_ylim(len(found) - 0.5, -0.5)
             axes.set_title(group, fontsize="medium")
             axes.grid(alpha=0.3, axis="x")
-        if groups:
-            axes.set_xlabel(f"difference in final accuracy{told}, points (95 % intervals)")
+        figure.supxlabel(f"difference in final accuracy{told}, points (95 % intervals)", fontsize="medium")
 
     height = 0.6 + 0.5 * len(groups) + 0.24 * sum(map(len, groups.values()))
     return {name: Drawing(7.2, height, draw)}

@@ -13,7 +13,7 @@ from fedl_sim.reproduce.study import Report, Scope, Study
 from fedl_sim.reproduce.tables import Table
 from sampler.schemes import EVERYONE
 
-__all__ = ["PAPER_TABLE", "SHARES", "convergence_study"]
+__all__ = ["PAPER_TABLE", "convergence_study"]
 
 _SIZES = (600, 700, 800)
 # The paper's Table I; None is its dash: not reached.

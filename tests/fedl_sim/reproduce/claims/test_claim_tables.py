@@ -58,7 +58,7 @@ def test_a_line_says_which_arm_is_compared_with_which(tmp_path: Path) -> None:
     names = [row["claim"] for row in papers.rows]
     first = names.index("**Offloading speeds up smart, random and heuristic sampling**")
     assert names[first + 1 : first + 3] == [
-        "– against itself without offloading",
+        "– smart w/ offload against itself without offloading",
         "– random w/ offload against itself without offloading",
     ]
     assert names[names.index(FASTEST) + 1] == "– against random w/ offload"
