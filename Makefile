@@ -173,7 +173,7 @@ experiments: $(VENV)/.dev ## Repeat the paper's evaluation: docs/results/ and th
 	$(EXPERIMENT) resources $(NETWORKS) --budget tight --setting fair -o docs/results/resources-tight-fair
 	$(EXPERIMENT) convergence $(NETWORKS) --budget tight --sizes 700 -o docs/results/convergence-tight
 	$(EXPERIMENT) convergence $(NETWORKS) --budget loose --sizes 700 -o docs/results/convergence-loose
-	$(EXPERIMENT) ours --seeds 20:28 $(FAN) -o docs/results/ours
+	$(EXPERIMENT) ours $(NETWORKS) -o docs/results/ours
 	$(EXPERIMENT) labels --seeds 20:28 $(FAN) -o docs/results/labels
 	$(EXPERIMENT) beyond $(NETWORKS) --budget tight -o docs/results/beyond
 	$(EXPERIMENT) sampling --seeds 20:32 $(FAN) -o docs/results/sampling

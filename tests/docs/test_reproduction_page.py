@@ -218,12 +218,17 @@ def test_the_branch_search_with_random_scores() -> None:
 def test_ours_as_it_is_used() -> None:
     said(
         "Noise in label counts, hidden label counts and derived similarity are not shown to change the accuracy.",
-        "A loss of accuracy by this is not shown.",
-        "Offloading has the largest effect. The choice of devices has a smaller one: against random devices"
-        " it is shown on both data"
-        " sets, against the paper's method on MNIST.",
+        "Offloading has the largest effect, and on both data sets ours is shown to end above FedL on all nodes."
+        " Against the other rivals it is shown on MNIST, except against the paper's method with the GCN that learned"
+        " from FedL's loss. On digits it is not.",
     )
-    moved = []
+    once, most = [], []
+    rivals = {
+        "smart w/ offload (GCN: surrogate)",
+        "random devices, optimised offloading",
+        "heuristic devices, optimised offloading",
+    }
+    own_label = "smart w/ offload (GCN: FedL's loss)"
     for group in (DIGITS, MNIST):
         found = {one["variant"]: one for one in compared("ours/ours", group=group)}
         knowledge = [one for name, one in found.items() if "label counts" in name]
@@ -233,14 +238,16 @@ def test_ours_as_it_is_used() -> None:
         assert not shown(redrawn)
         assert nothing is min(found.values(), key=difference)
         assert shown(nothing)
-        assert shown(found["random devices, optimised offloading"])
-        assert shown(found["smart (GCN: surrogate)"]) == (group == MNIST)
-        once = row("ours/ours", group=group, variant="ours, label counts known")
-        moved += [once["datapoints sent"], redrawn["datapoints sent"]]
+        assert {name for name in (*rivals, own_label) if shown(found[name])} == (rivals if group == MNIST else set())
+        assert all(difference(found[name]) < 0 for name in (*rivals, own_label, "FedL, all nodes"))
+        assert shown(found["FedL, all nodes"])
+        known = row("ours/ours", group=group, variant="ours, label counts known")
+        once += [known["datapoints sent"], redrawn["datapoints sent"]]
+        most.append(float(redrawn["difference"].rstrip("]").split(", ")[1]))
     said(
-        "If data is sent once, {} datapoints move on digits instead of {}, and {} on MNIST instead of {}.".format(
-            *moved
-        )
+        "If data is sent once, {} datapoints move on digits instead of {}, and {} on MNIST instead of {}. A loss of"
+        " accuracy by this is not shown; the intervals allow one of up to {} points on digits and {} points on"
+        " MNIST.".format(*once, *most)
     )
 
 
@@ -329,8 +336,9 @@ def test_a_high_rate_can_fail_later() -> None:
 def test_the_guides_points(budget: str, words: str) -> None:
     """Redrawn; sent once it is the difference that the table of ours as it is used has."""
     once = row("ours/ours", group=DIGITS, variant="random devices, optimised offloading")
-    assert f"it was {round(-difference(once))} points under loose budgets" in prose(GUIDE / "choosing.md")
-    assert shown(once)
+    told = f"it was {round(-difference(once))} points under loose budgets, which six networks do not show"
+    assert told in prose(GUIDE / "choosing.md")
+    assert not shown(once)
     points = 100 * gain(row(MAP, condition="budget", value=budget, offloading="optimised"), "ours")[0]
     assert words.format(round(points)) in prose(GUIDE / "choosing.md")
 
