@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from fedl_sim.reproduce.claims.claim_tables import claim_tables
-from fedl_sim.reproduce.claims.evaluation import claims_document, evaluated
+from fedl_sim.reproduce.claims.effects import claims_document, evaluated
 from fedl_sim.reproduce.claims.in_short import in_short
 
 __all__ = ["main"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from fedl_sim.reproduce.claims.catalogue import OURS_CLAIMS, OWN_LABEL, PAPERS_CLAIMS, SURROGATE, Claim
 from fedl_sim.reproduce.claims.contrasts import Effect
-from fedl_sim.reproduce.claims.evaluation import Evaluated
+from fedl_sim.reproduce.claims.effects import Evaluated
 from fedl_sim.reproduce.claims.sentences import effect_text, verdict_of
 from fedl_sim.reproduce.compared import arm_named, label_of
 from fedl_sim.reproduce.tables import Table

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fedl_sim.reproduce.claims.catalogue import HIDDEN, OURS, OURS_CLAIMS
 from fedl_sim.reproduce.claims.contrasts import Effect
-from fedl_sim.reproduce.claims.evaluation import Evaluated
+from fedl_sim.reproduce.claims.effects import Evaluated
 from fedl_sim.reproduce.claims.sentences import NOT_RUN, name_in_prose
 from fedl_sim.reproduce.compared import AGAIN
 from fedl_sim.reproduce.tables import Table

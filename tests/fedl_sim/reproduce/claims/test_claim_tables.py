@@ -4,7 +4,7 @@ from pathlib import Path
 
 from fedl_sim.reproduce.claims.catalogue import OURS_CLAIMS, OWN_LABEL, PAPERS_CLAIMS, RIVALS
 from fedl_sim.reproduce.claims.claim_tables import claim_tables
-from fedl_sim.reproduce.claims.evaluation import evaluated
+from fedl_sim.reproduce.claims.effects import evaluated
 from fedl_sim.reproduce.tables import Table
 from tests.support.curves import write_curves
 

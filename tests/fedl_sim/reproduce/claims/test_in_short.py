@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from fedl_sim.reproduce.claims.catalogue import HIDDEN, OURS
-from fedl_sim.reproduce.claims.evaluation import evaluated
+from fedl_sim.reproduce.claims.effects import evaluated
 from fedl_sim.reproduce.claims.in_short import in_short
 from tests.support.curves import write_curves
 

@@ -7,7 +7,7 @@ import pytest
 
 from fedl_sim.reproduce.claims.catalogue import CLAIMS, FIGURE_RIVALS, OURS_CLAIMS, OWN_LABEL, PAPERS_CLAIMS, SURROGATE
 from fedl_sim.reproduce.claims.claim_tables import claim_tables
-from fedl_sim.reproduce.claims.evaluation import SETTINGS, claims_document, evaluated
+from fedl_sim.reproduce.claims.effects import SETTINGS, claims_document, evaluated
 from fedl_sim.reproduce.claims.in_short import in_short
 from tests.support.curves import write_curve_rows, write_curves
 
