@@ -176,3 +176,10 @@ def test_a_killed_experiment_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(finished()) == 28
     assert "Datapoints processed until" in done.stdout
     assert (tmp_path / "resources-quick" / "loose" / "resources.png").stat().st_size > 10_000
+
+
+def test_a_study_without_cells_is_reported_too(tmp_path: Path) -> None:
+    command = [*FEDSIFT, "experiment", "solver", "--quick", "--seeds", "0", "--cells", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.rglob("solver.md"))

@@ -77,3 +77,13 @@ def test_a_folder_is_drawn_again_to_the_same_bytes(tmp_path: Path) -> None:
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettingError, match=r"accuracy\.csv"):
         redraw(tmp_path)
+
+
+def test_a_point_is_drawn_for_each_difference_and_a_line_for_each_tuned_scheme() -> None:
+    rows = [row for row in read_tables(RESULTS / "ours")["ours"] if row["difference"]]
+    axes = drawn("ours", "ours", "ours").axes
+    assert [label.get_text() for one in axes for label in one.get_yticklabels()] == [row["variant"] for row in rows]
+    means = [float(np.asarray(line.get_xdata())[0]) for one in axes for line in one.lines if line.get_marker() == "o"]
+    assert means == [float(str(row["difference"]).split()[0]) for row in rows]
+    tuned = read_tables(RESULTS / "tune")["tune"]
+    assert sum(len(one.lines) for one in drawn("tune", "tune", "tune").axes) == len(tuned)
