@@ -6,19 +6,17 @@ export function gainIn(pick, device) {
   return place < 0 ? pick.candidate_scores[pick.candidates.indexOf(device)] : pick.gains.gain[place];
 }
 
-/** The rounds in which this device was picked or passed over: [{number, pick, own, short}], short of the winner by so much of their size. */
+/** The rounds in which this device was picked or passed over: [{number, pick, own, missed}], `missed` by which gain it is below the winner. */
 export function roundsOf(trace, device) {
   return (trace ?? []).flatMap((pick, i) => {
     const own = pick.device === device ? pick.score : gainIn(pick, device);
-    if (own === undefined) return [];
-    const size = Math.max(Math.abs(pick.score), Math.abs(own), Number.MIN_VALUE);
-    return [{ number: i + 1, pick, own, short: (pick.score - own) / size }];
+    return own === undefined ? [] : [{ number: i + 1, pick, own, missed: pick.score - own }];
   });
 }
 
-/** The round in which a device that was passed over came closest, or null. */
+/** The round in which a device that was passed over missed the least gain, or null. */
 export function closest(rounds) {
-  return rounds.reduce((best, one) => (best === null || one.short < best.short ? one : best), null);
+  return rounds.reduce((best, one) => (best === null || one.missed < best.missed ? one : best), null);
 }
 
 /** Sampled devices with what they hold, receive and cover: a row each, in the order of choice. */

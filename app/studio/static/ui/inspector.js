@@ -123,10 +123,12 @@ function why(network, story, device) {
 function passedOver(plan, device) {
   const near = closest(roundsOf(plan?.trace, device));
   if (near) {
-    const { number, pick, own, short } = near;
+    const { number, pick, own, missed } = near;
     const winner = nameOf(state.network, pick.device);
-    if (short <= 1e-9) return `At pick ${number} it tied with device ${winner}; chance decided.`;
-    return `It came closest at pick ${number}: it would have scored ${figure(own)}, device ${winner} scored ${figure(pick.score)}.`;
+    const scores = `it would have scored ${figure(own)}, device ${winner} scored ${figure(pick.score)}`;
+    if (Math.abs(missed) <= 1e-9 * Math.abs(pick.score)) return `At pick ${number} it tied with device ${winner}; chance decided.`;
+    if (missed < 0) return `At pick ${number} the search did not consider it: ${scores}.`;
+    return `It came closest at pick ${number}, ${figure(missed)} short: ${scores}.`;
   }
   if (!plan?.trace?.length) return "This sampler keeps no record of its search.";
   return "It was never among the best candidates.";
