@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.visit import Visit
@@ -16,6 +17,48 @@ def drawn(visit: Visit, expression: str) -> Any:
     visit.wait_for_frame()
     script = f"import('/studio/ui/stage.js').then(({{ drawing: {{ map }} }}) => ({expression}))"
     return visit.page.evaluate(script)
+
+
+NAMES = """const pens = CanvasRenderingContext2D.prototype; const { fillText, clearRect } = pens; window.names = [];
+pens.clearRect = function (...box) {
+  if (this.canvas.id === "map") window.names = [];
+  return clearRect.apply(this, box); };
+pens.fillText = function (text, x, y) {
+  if (this.canvas.id === "map") {
+    const m = this.measureText(text);
+    const box = [x - m.actualBoundingBoxLeft, y - m.actualBoundingBoxAscent,
+      x + m.actualBoundingBoxRight, y + m.actualBoundingBoxDescent];
+    window.names.push([text, box]);
+  }
+  return fillText.call(this, text, x, y); };"""
+DISCS = """[...map.network.devices.data].map((_, i) => {
+  const least = map.story.order.has(i) ? 9 : 0;
+  return [map.camera.x + map.places.x[i] * map.camera.scale, map.camera.y + map.places.y[i] * map.camera.scale,
+    Math.max(least, map.radius(map.heldBy(i)) * map.unit)]; })"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_no_device_hides_another_and_names_stand_beside_their_own(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    visit.page.emulate_media(reduced_motion="reduce")
+    visit.page.add_init_script(NAMES)
+    visit.open("")
+    expect(visit.page.locator("#timebar")).to_be_visible()
+    for step in (4, 10):
+        visit.slide(step)
+        discs = np.array(drawn(visit, DISCS))
+        apart = np.hypot(*(discs[:, None, :2] - discs[None, :, :2]).T)
+        np.fill_diagonal(apart, np.inf)
+        # A cross is drawn at its device's centre.
+        assert (apart > discs[:, 2] + discs[:, None, 2]).all()
+        names = visit.page.evaluate("window.names")
+        assert len(names) > len(discs) / 2
+        for text, (left, top, right, bottom) in names:
+            dx = np.maximum(np.maximum(left - discs[:, 0], discs[:, 0] - right), 0)
+            dy = np.maximum(np.maximum(top - discs[:, 1], discs[:, 1] - bottom), 0)
+            away = np.hypot(dx, dy) - discs[:, 2]
+            assert away.argmin() == int(text), (text, away.argmin())
+            assert away.min() > 0
 
 
 def look_at_plan(visit: Visit, fragment: str = PLAN) -> dict[str, Any]:
@@ -98,6 +141,26 @@ def test_devices_that_cannot_be_sampled_are_crossed(visit: Visit) -> None:
     over = columns["data"] * columns["processing_cost"] > columns["processing_capacity"] * (1 + 1e-9)
     assert drawn(visit, "[...map.scene.blocked]") == over.astype(int).tolist()
     assert over.any()
+
+
+def test_a_cross_is_not_drawn_over_a_smaller_device_in_front(visit: Visit) -> None:
+    visit.open("n=2")
+    # Two devices on one spot: the larger cannot be sampled. From afar there is no room to draw them apart.
+    drawn(
+        visit,
+        """map.show({ n: 2, positions: { x: [0, 0], y: [0, 0] },
+          devices: { data: [400, 100], processing_capacity: [1, 9], processing_cost: [1, 1] },
+          links: { source: [], target: [], similarity: [], transmit_cost: [] } },
+          "capacity", { cover: null, blocked: [1, 0] }) ?? map.zoom(0.25)""",
+    )
+    colour = """(() => { const { camera: { x, y, scale }, places, canvas } = map;
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d"); copy.drawImage(canvas, 0, 0);
+      const at = [x + places.x[1] * scale, y + places.y[1] * scale].map(Math.round);
+      return [...copy.getImageData(...at, 1, 1).data]; })()"""
+    visit.allowed = "willReadFrequently"
+    red, green, blue, _ = drawn(visit, colour)
+    assert red > 200 > blue  # yellow, the most capacity, and not the cross
+    assert green > 200
 
 
 def test_the_legend_says_that_colours_are_ranks(visit: Visit) -> None:

@@ -72,14 +72,19 @@ export function drawSampled(pen, { camera, places, theme, unit, radius, cover },
 
 const sizeOf = ({ unit, radius }, story, frame, device) => Math.max(9, radius(frame.data[story.order.get(device)]) * unit);
 
+/** The radius of the ring around a device, which is drawn where a budget binds. */
+export function ringOf(look, story, frame, device) {
+  if (frame?.members.has(device)) return sizeOf(look, story, frame, device) + 6;
+  return Math.max(3, look.radius(look.network.devices.data[device]) * look.unit) + 3;
+}
+
 /** A dashed ring around every device with a budget that is used up, whether it trains or sends. */
 export function drawBinding(pen, look, story, frame) {
-  const { camera, places, theme, unit, radius, binding, network } = look;
+  const { camera, places, theme, binding } = look;
   pen.beginPath();
   for (const device of binding) {
     const [x, y] = project(camera, places, device);
-    const held = network.devices.data[device];
-    const size = frame.members.has(device) ? sizeOf(look, story, frame, device) + 6 : Math.max(3, radius(held) * unit) + 3;
+    const size = ringOf(look, story, frame, device);
     pen.moveTo(x + size, y);
     pen.arc(x, y, size, 0, 2 * Math.PI);
   }

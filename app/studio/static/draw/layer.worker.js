@@ -3,10 +3,14 @@ import { INKS, shade, tint } from "./palette.js";
 
 const CLASSES = 6; // of similarity
 let scene = null;
+let order = []; // of drawing
 let places = null;
 
 self.onmessage = ({ data }) => {
-  if (data.scene) scene = data.scene;
+  if (data.scene) {
+    scene = data.scene;
+    order = Array.from(scene.radius.keys()).sort((a, b) => scene.radius[b] - scene.radius[a]);
+  }
   if (data.places) places = data.places;
   if (!data.view || !scene || !places) return;
   const { view } = data;
@@ -38,23 +42,20 @@ function drawLinks(pen, { camera, theme, dim }) {
   }
 }
 
+/** The largest first, each with its own cross: where two overlap, neither's mark seems to be the other's. */
 function drawDevices(pen, { camera, theme, unit }) {
-  const groups = new Map();
-  for (let i = 0; i < scene.radius.length; i += 1) {
-    const fill = fillOf(i, theme);
-    if (!groups.has(fill)) groups.set(fill, []);
-    groups.get(fill).push(i);
-  }
-  for (const [fill, devices] of groups) {
+  for (const i of order) {
+    const [x, y] = [camera.x + places.x[i] * camera.scale, camera.y + places.y[i] * camera.scale];
+    const size = scene.radius[i] * unit;
     pen.beginPath();
-    for (const i of devices) circle(pen, camera, i, unit);
-    pen.fillStyle = fill;
+    pen.arc(x, y, size, 0, 2 * Math.PI);
+    pen.fillStyle = fillOf(i, theme);
     pen.fill();
     pen.strokeStyle = INKS[theme].rim;
     pen.lineWidth = 1;
     pen.stroke();
+    if (scene.blocked[i]) drawCross(pen, x, y, Math.max(3.5, size * 0.9), theme);
   }
-  drawBlocked(pen, camera, theme, unit);
 }
 
 const STRENGTHS = 4; // of cover
@@ -67,24 +68,13 @@ function fillOf(i, theme) {
   return tint(theme, cover.hue[i], 0.4 + (0.6 * Math.round(cover.strength[i] * STRENGTHS)) / STRENGTHS);
 }
 
-function circle(pen, camera, i, unit) {
-  const [x, y] = [camera.x + places.x[i] * camera.scale, camera.y + places.y[i] * camera.scale];
-  pen.moveTo(x + scene.radius[i] * unit, y);
-  pen.arc(x, y, scene.radius[i] * unit, 0, 2 * Math.PI);
-}
-
-/** Devices that cannot be sampled are crossed. */
-function drawBlocked(pen, camera, theme, unit) {
+/** On a device that cannot be sampled. */
+function drawCross(pen, x, y, arm, theme) {
   pen.beginPath();
-  for (let i = 0; i < scene.radius.length; i += 1) {
-    if (!scene.blocked[i]) continue;
-    const [x, y] = [camera.x + places.x[i] * camera.scale, camera.y + places.y[i] * camera.scale];
-    const arm = Math.max(3.5, scene.radius[i] * unit * 0.9);
-    pen.moveTo(x - arm, y - arm);
-    pen.lineTo(x + arm, y + arm);
-    pen.moveTo(x - arm, y + arm);
-    pen.lineTo(x + arm, y - arm);
-  }
+  pen.moveTo(x - arm, y - arm);
+  pen.lineTo(x + arm, y + arm);
+  pen.moveTo(x - arm, y + arm);
+  pen.lineTo(x + arm, y - arm);
   pen.strokeStyle = INKS[theme].ring;
   pen.lineWidth = 1.6;
   pen.stroke();

@@ -1,7 +1,8 @@
 // The network on a canvas. What stands still is drawn by a worker into a picture; what moves is drawn over it.
 import { bindingAt } from "../core/gauges.js";
+import { apart } from "./apart.js";
 import { fit, moved, project, zoomed } from "./camera.js";
-import { drawBinding, drawFlows, drawMark, drawSampled } from "./flows.js";
+import { drawBinding, drawFlows, drawMark, drawSampled, ringOf } from "./flows.js";
 import { groupedPlaces } from "./grouped.js";
 import { drawLabels } from "./labels.js";
 import { makeScene, radiusOf } from "./scene.js";
@@ -40,36 +41,49 @@ export class NetworkMap {
     this.picture = null;
     delete this.canvas.dataset.drawn;
     this.ticket += 1;
+    this.story = null;
     this.layout?.terminate();
     this.touched = false;
     if (layout === "grouped") return this.place(groupedPlaces(groups, roles.first), true);
     if (network.positions && layout === "own") return this.place(network.positions, true);
-    this.places = null;
+    this.layoutPlaces = this.places = null;
     this.layout = new Worker(here("layout.worker.js"), { type: "module" });
     this.layout.onmessage = ({ data }) => data.ticket === this.ticket && this.place(data, data.done);
     return this.layout.postMessage({ n: network.n, ends: this.scene.ends, ticket: this.ticket });
   }
 
   place({ x, y }, done) {
-    this.places = { x, y };
-    this.layer.postMessage({ places: this.places });
+    this.layoutPlaces = { x, y };
     if (!this.touched) this.fitAll();
-    else this.redraw();
+    else this.spread();
     if (done) {
       this.layout?.terminate();
-      this.onsettled(this.places);
+      this.onsettled(this.layoutPlaces);
     }
   }
 
+  /** Devices that would cover one another are drawn apart: each has room for its ring, and for what it will hold in the plan. */
+  spread() {
+    const { layoutPlaces, network, radius, story } = this;
+    const look = { unit: this.crowd, radius, network };
+    const radii = Float64Array.from({ length: network.n }, (_, i) => ringOf(look, null, null, i));
+    for (const frame of story?.frames ?? []) {
+      for (const device of frame.members) radii[device] = Math.max(radii[device], ringOf(look, story, frame, device));
+    }
+    this.places = apart(layoutPlaces, this.home, radii, this.width * this.height);
+    this.layer.postMessage({ places: this.places });
+    this.redraw();
+  }
+
   tell({ story, step }) {
-    const dimmed = Boolean(this.story) !== Boolean(story);
-    if (this.story !== story) {
+    const changed = this.story !== story;
+    if (changed) {
       this.most = story ? Math.max(...story.frames.map((f) => f.flows.datapoints.reduce((a, b) => Math.max(a, b), 0)), 1e-12) : 0;
     }
     this.story = story;
     this.step = story ? Math.min(step, story.frames.length - 1) : 0;
     this.binding = new Set(story ? bindingAt(this.network, story, this.step).map(({ device }) => device) : []);
-    if (dimmed) this.redraw();
+    if (changed && this.placed) this.spread();
     else this.paint();
   }
 
@@ -80,7 +94,7 @@ export class NetworkMap {
     [this.width, this.height] = [clientWidth, clientHeight];
     this.canvas.width = Math.round(clientWidth * this.ratio);
     this.canvas.height = Math.round(clientHeight * this.ratio);
-    if (this.places) this.touched ? this.redraw() : this.fitAll();
+    if (this.layoutPlaces) this.touched ? this.redraw() : this.fitAll();
   }
 
   /** Whether devices have places and a camera looks at them; neither is so while a new network's layout settles. */
@@ -89,12 +103,12 @@ export class NetworkMap {
   }
 
   fitAll() {
-    if (!this.width || !this.places) return;
+    if (!this.width || !this.layoutPlaces) return;
     this.touched = false;
     this.flight = null;
-    this.camera = fit(this.places, this.width, this.height);
+    this.camera = fit(this.layoutPlaces, this.width, this.height);
     this.home = this.camera.scale;
-    this.redraw();
+    this.spread();
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
@@ -143,10 +157,14 @@ export class NetworkMap {
     return x > 10 && y > 10 && x < this.width - 10 && y < this.height - 10;
   }
 
-  /** The radius in pixels of a device with mean data: smaller in crowds, larger when zoomed in. */
+  /** The radius in pixels of a device with mean data, where all are in sight: smaller in crowds. */
+  get crowd() {
+    return Math.min(9, Math.max(1.6, Math.sqrt((this.width * this.height) / this.network.n) * 0.16));
+  }
+
+  /** The same at the camera's scale: larger when zoomed in. */
   get unit() {
-    const crowd = Math.sqrt((this.width * this.height) / this.network.n) * 0.16;
-    return Math.min(9, Math.max(1.6, crowd)) * Math.min(3, Math.max(0.6, Math.sqrt(this.camera.scale / this.home)));
+    return this.crowd * Math.min(3, Math.max(0.6, Math.sqrt(this.camera.scale / this.home)));
   }
 
   /** Ask for a new picture of what stands still; one at a time, the newest view wins. */
