@@ -15,7 +15,8 @@ class Pick:
 
     Attributes:
         device: the device picked.
-        score: its score.
+        score: its score. A search gives its gain: the objective with it less the objective without it, so the first
+            score of `greedy` is the objective of that device alone.
         rule: the rule that selected the candidates.
         previous: the pick before it, if the rule depends on it.
         percentile: the percentile that the candidates reach, after any widening; None if the rule has none.

@@ -45,7 +45,10 @@ SamplerStatus = Literal["complete", "time_limit"]
 
 
 class Gains(AnswerModel):
-    """What device[j] would have added in the place of the device picked; one that could not be picked is left out."""
+    """What device[j] would have added in the place of the device picked; one that could not be picked is left out.
+
+    It missed the pick's `score` less its gain. Compare these differences between picks, not gains.
+    """
 
     device: list[int]
     gain: list[float]
@@ -55,7 +58,7 @@ class PickOut(AnswerModel):
     """One step of a sampler's search."""
 
     device: int = Field(description="Who was picked.")
-    score: float
+    score: float = Field(description="The sampler's score of it; for searches its gain, as in `gains`.")
     rule: str = Field(description="Which rule named the candidates.")
     previous: Optional[int] = Field(None, description="The pick before it that the rule looks from.")
     percentile: Optional[float] = Field(None, description="What the candidates reached, after any widening.")
