@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE
+
 SCRIPT = """
 import gc, sys
 from fastapi.testclient import TestClient
@@ -41,7 +43,7 @@ def run(script: str, folder: Path) -> list[str]:
     """What the script prints, without log lines."""
     environment = {**os.environ, "FEDSIFT_DATABASE_URL": f"sqlite:///{folder}/x.db"}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120, env=environment
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment
     )
     assert done.returncode == 0, done.stderr
     return [line for line in done.stdout.splitlines() if not line.startswith("{")]

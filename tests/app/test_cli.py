@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from app.cli import build_cli
 from solver.errors import FedsiftError
+from tests.support.waiting import PATIENCE
 
 
 def test_an_error_of_ours_is_one_line_and_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +48,7 @@ def completed(words: str, shell: str = "bash") -> tuple[list[str], set[str]]:
     given = bash if shell == "bash" else {"_TYPER_COMPLETE_ARGS": words}
     environment = os.environ | given | {"_FEDSIFT_COMPLETE": f"complete_{shell}"}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120, env=environment
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment
     )
     return done.stdout.split(), set(done.stderr.split()[1:])
 

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from app.ledger import Kind, Ledger
+from tests.support.waiting import PATIENCE
 
 LOCKED = """
 import os, time
@@ -46,7 +47,7 @@ print(room.total, room.take(6, 10))
 
 
 def run(script: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -1,6 +1,5 @@
 """Values in spare memory: those used last stay, within a limit, and are given up when a request needs the bytes."""
 
-import time
 from dataclasses import dataclass
 
 import pytest
@@ -9,6 +8,7 @@ from app.http.problems import OverloadedError
 from app.ledger import Ledger
 from app.recent import Recent
 from app.wire.budget import MemoryBudget, charge
+from tests.support.waiting import until
 
 
 @dataclass
@@ -52,8 +52,6 @@ def test_a_request_gets_the_memory_that_values_hold() -> None:
 def test_a_value_that_nobody_uses_is_given_up() -> None:
     recent, memory = made(seconds=0.05)
     recent.put("a", Value(60))
-    deadline = time.monotonic() + 30
-    while memory.held and time.monotonic() < deadline:
-        time.sleep(0.01)
+    until(lambda: not memory.held)
     assert memory.held == recent.held == 0
     assert recent.get("a") is None

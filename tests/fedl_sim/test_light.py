@@ -9,6 +9,7 @@ import numpy as np
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.loop.holdings import Holdings
 from fedl_sim.network.partition import partition_by_labels
+from tests.support.waiting import PATIENCE
 
 WITHOUT_TORCH = """
 import sys
@@ -35,7 +36,7 @@ except Exception as error:
 
 def test_simulating_needs_no_torch_and_says_what_does() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True, check=True, timeout=600
+        [sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert done.stdout.splitlines() == [
         "True",

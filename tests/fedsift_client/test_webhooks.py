@@ -23,6 +23,7 @@ from tests.support.receiver import Receiver
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
 from tests.support.unruly import Answer, Lose, unruly_service
+from tests.support.waiting import until
 
 NETWORK = random_request(1, 8)["network"]
 
@@ -36,13 +37,14 @@ def delivering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def delivered(client: Client, webhook: Webhook) -> list[Delivery]:
     """What was delivered, once nothing waits any more."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        found = client.deliveries(webhook.id, limit=10)
-        if found and all(one.state == "delivered" for one in found):
-            return found
-        time.sleep(0.1)
-    raise AssertionError("nothing was delivered")
+    found: list[Delivery] = []
+
+    def all_delivered() -> bool:
+        found[:] = client.deliveries(webhook.id, limit=10)
+        return bool(found) and all(one.state == "delivered" for one in found)
+
+    until(all_delivered)
+    return found
 
 
 def test_a_receiver_reads_what_was_signed_for_it(delivering: Server) -> None:

@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["FEDSIFT", "environment", "fedsift", "make_key"]
+from tests.support.waiting import PATIENCE
 
+__all__ = ["FEDSIFT", "SITE", "environment", "fedsift", "make_key"]
+
+# First on the path of every process that may train.
+SITE = str(Path(__file__).with_name("site"))
 # Not the installed script: the code beside the tests is what they test.
 FEDSIFT = (sys.executable, "-c", "from app.cli import main; main()")
 
@@ -18,7 +22,7 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
     One server process unless they ask for more: then the process that a test starts is the one that serves.
     """
     settings = {"database_url": f"sqlite:///{folder}/fedsift.db", "processes": "1"} | settings
-    return {**os.environ, **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}}
+    return {**os.environ, "PYTHONPATH": SITE, **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}}
 
 
 def fedsift(folder: Path, *arguments: str, **settings: str) -> "subprocess.CompletedProcess[str]":
@@ -29,7 +33,7 @@ def fedsift(folder: Path, *arguments: str, **settings: str) -> "subprocess.Compl
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE,
     )
 
 

@@ -18,9 +18,18 @@ from app.store.about import About
 from app.validations.records import EventRecord, ValidationRecord
 from app.validations.store import NewPart, NewValidation, ValidationStore
 from fedl_sim.contract import Work
+from tests.support.command import environment
+from tests.support.kernels import compile_kernels
+from tests.support.waiting import PATIENCE, until
 
-# Longer than anything takes on two busy cores; only a test that fails waits so long.
-PATIENCE = 300.0
+# A worker whose training process loads, and answers nothing more.
+NEVER_TRAINING = """
+import sys
+from app.worker import main, trainer_process
+program = "import time; input(); print('{\\"loaded\\": true}', flush=True); time.sleep(600)"
+trainer_process._COMMAND = (sys.executable, "-c", program)
+main.main()
+"""
 
 WORK: dict[str, Any] = {
     "data_set": "digits",
@@ -65,12 +74,14 @@ class Crew:
     @property
     def environment(self) -> dict[str, str]:
         settings = {"database_url": self.url, "scratch_dir": str(self.folder)} | self.settings
-        return {**os.environ, **{f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}}
+        return environment(self.folder, **settings)
 
-    def hire(self, count: int = 1) -> None:
+    def hire(self, count: int = 1, *, never_training: bool = False) -> None:
+        """Start workers; those that never train hold the part that they take until they are killed."""
+        compile_kernels()
+        command = [sys.executable, *(("-c", NEVER_TRAINING) if never_training else ("-m", "app.worker.main"))]
         for _ in range(count):
             with (self.folder / f"worker-{len(self.processes)}.log").open("wb") as log:
-                command = [sys.executable, "-m", "app.worker.main"]
                 self.processes.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
 
     def submit(self, *schemes: str, seeds: tuple[int, ...] = (0,), owner: str = "local", **changes: Any) -> str:
@@ -90,17 +101,14 @@ class Crew:
         assert record is not None
         return record
 
-    def wait(self, validation_id: str, seconds: float = PATIENCE) -> ValidationRecord:
-        self.until(lambda: self.find(validation_id).state not in {"queued", "running"}, seconds)
+    def wait(self, validation_id: str) -> ValidationRecord:
+        self.until(lambda: self.find(validation_id).state not in {"queued", "running"})
         return self.find(validation_id)
 
-    def until(self, true: Callable[[], object], seconds: float = PATIENCE, *, look: float = 0.05) -> None:
-        deadline = time.monotonic() + seconds
-        while not true():
-            assert time.monotonic() < deadline, f"not within {seconds} s: {self.validations.counts()}"
-            time.sleep(look)
+    def until(self, true: Callable[[], object]) -> None:
+        until(true, self.validations.counts)
 
-    def until_more_rounds(self, validation_id: str, count: int, seconds: float = PATIENCE) -> None:
+    def until_more_rounds(self, validation_id: str, count: int) -> None:
         """Until so many more rounds are kept, or all of them."""
         before = self.find(validation_id).rounds_done
 
@@ -108,7 +116,11 @@ class Crew:
             now = self.find(validation_id)
             return now.rounds_done >= before + count or now.finished_at is not None
 
-        self.until(more, seconds)
+        self.until(more)
+
+    def ready(self) -> int:
+        """How many workers say that they are ready."""
+        return sum("worker ready" in log.read_text() for log in self.folder.glob("worker-*.log"))
 
     def measured(self, validation_id: str) -> dict[tuple[str, int, int], dict[str, Any]]:
         """Every round's record by scheme, seed and aggregation; no round is kept twice."""

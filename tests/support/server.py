@@ -2,7 +2,6 @@
 
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from pathlib import Path
 import httpx
 
 from tests.support.command import FEDSIFT, environment
+from tests.support.kernels import compile_kernels
+from tests.support.waiting import PATIENCE, until
 
 __all__ = ["Server", "free_port", "is_ready", "running_server", "start_server"]
-
-READY_SECONDS = 600  # kernels may have to be compiled first, on cores with other work
 
 _reserved: list[socket.socket] = []
 
@@ -26,7 +25,7 @@ class Server:
     log: Path
 
     def client(self, **options: object) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=120, **options)  # type: ignore[arg-type]
+        return httpx.Client(base_url=self.url, timeout=PATIENCE, **options)  # type: ignore[arg-type]
 
 
 def free_port() -> int:
@@ -48,23 +47,28 @@ def is_ready(readiness: httpx.Response) -> bool:
 
 def start_server(folder: Path, ready: Callable[[httpx.Response], bool] = is_ready, /, **settings: str) -> Server:
     """Start `fedsift serve` with these settings, and wait until it is ready by its answer to /readyz."""
+    compile_kernels()
     port = int(settings.pop("port", 0)) or free_port()  # a restart may need the same one
     log = folder / f"server-{port}.log"
     command = [*FEDSIFT, "serve", "--port", str(port)]
     with log.open("wb") as stream:
         process = subprocess.Popen(command, env=environment(folder, **settings), stdout=stream, stderr=stream)
     server = Server(f"http://127.0.0.1:{port}", process, log)
-    deadline = time.monotonic() + READY_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
+
+    def is_up() -> bool:
+        assert process.poll() is None, log.read_text()
         try:
-            if ready(httpx.get(f"{server.url}/readyz", timeout=10)):
-                return server
+            return ready(httpx.get(f"{server.url}/readyz", timeout=10))
         except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    process.kill()
-    process.wait()
-    raise AssertionError(f"the server did not become ready: {log.read_text()}")
+            return False
+
+    try:
+        until(is_up, log.read_text)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return server
 
 
 @contextmanager
@@ -78,4 +82,4 @@ def running_server(
     finally:
         if server.process.poll() is None:
             server.process.terminate()
-            server.process.wait(60)
+            server.process.wait(PATIENCE)

@@ -24,6 +24,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from tests.support.waiting import PATIENCE
+
 __all__ = ["Block", "blocks_of", "check_shown", "run_page"]
 
 SHOWN_URL = "127.0.0.1:8000"
@@ -31,7 +33,6 @@ RUN = {"sh", "python"}
 SHOWN = {"json", "text"}
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r'title="([^"]+)"')
-_SECONDS = 300
 _MEASURED = re.compile(r"(\d+\.\d+) ± \d+\.\d+")
 _CLOSE = 0.02
 
@@ -94,7 +95,7 @@ def _printed(language: str, text: str, folder: Path, place: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=_SECONDS,
+        timeout=PATIENCE,
         check=False,
     )
     assert ended.returncode == 0, f"{place} ended with {ended.returncode}:\n{ended.stdout}"

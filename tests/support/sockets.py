@@ -3,16 +3,14 @@
 import contextlib
 import re
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.support.server import Server
+from tests.support.waiting import PATIENCE
 
-__all__ = ["connected", "flood", "received", "resident_bytes", "several", "wait_until"]
-
-PATIENCE = 60.0
+__all__ = ["connected", "flood", "received", "resident_bytes", "several"]
 
 
 @contextmanager
@@ -59,11 +57,3 @@ def resident_bytes(server: Server, *, peak: bool = False) -> int:
     found = re.search(rf"{'VmHWM' if peak else 'VmRSS'}:\s+(\d+) kB", status)
     assert found is not None
     return 1024 * int(found[1])
-
-
-def wait_until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """Ask again until it is true."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 
+from tests.support.waiting import PATIENCE
+
 __all__ = ["Answer", "Drop", "Lose", "Seen", "Stall", "Unruly", "unruly_service"]
 
 
@@ -99,7 +101,7 @@ def unruly_service(*script: Answer | Stall | Drop | Lose, behind: str | None = N
         def forwarded(self, headers: dict[str, str], body: bytes) -> Answer:
             assert behind is not None, "the script is at its end"
             kept = {name: value for name, value in headers.items() if name not in {"host", "connection"}}
-            found = httpx.request(self.command, behind + self.path, headers=kept, content=body, timeout=120)
+            found = httpx.request(self.command, behind + self.path, headers=kept, content=body, timeout=PATIENCE)
             names = ("content-type", "location", "idempotent-replay", "retry-after")
             told = tuple((name, found.headers[name]) for name in names if name in found.headers)
             return Answer(found.status_code, found.content, told)

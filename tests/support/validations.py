@@ -1,18 +1,22 @@
 """Validations over HTTP, until they end."""
 
-import time
 from typing import Any
 
 import httpx
+
+from tests.support.waiting import until
 
 __all__ = ["wait"]
 
 
 def wait(client: httpx.Client, place: str) -> dict[str, Any]:
     """The validation once it has ended."""
-    for _ in range(3000):
-        found: dict[str, Any] = client.get(place).json()
-        if found["state"] in {"succeeded", "failed", "cancelled"}:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"not ended: {found}")
+    shown: dict[str, Any] = {}
+
+    def has_ended() -> bool:
+        shown.update(client.get(place).json())
+        return shown["state"] in {"succeeded", "failed", "cancelled"}
+
+    until(has_ended, lambda: shown)
+    found: dict[str, Any] = client.get(place).json()
+    return found

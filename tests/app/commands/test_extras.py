@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import GROUP
+from tests.support.waiting import PATIENCE
 
 WITHOUT = """
 import sys
@@ -30,7 +31,7 @@ def fedsift(folder: Path, *arguments: str, absent: set[str], **settings: str) ->
     command = [sys.executable, "-c", WITHOUT.format(absent=absent), *arguments]
     given = {f"FEDSIFT_{name.upper()}": value for name, value in settings.items()}
     environment = {"PYTHONPATH": ":".join(sys.path), "HOME": str(folder), **given}
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment)
 
 
 @pytest.mark.parametrize(

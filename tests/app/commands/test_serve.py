@@ -5,16 +5,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
+from tests.support.command import environment
+from tests.support.kernels import compile_kernels
 from tests.support.server import free_port
+from tests.support.validations import wait
+from tests.support.waiting import PATIENCE, lives, until
 
 FEDSIFT = Path(sys.executable).with_name("fedsift")
 VALIDATION = {
@@ -39,14 +41,15 @@ def hostile(tmp_path: Path) -> Path:
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[tuple["subprocess.Popen[bytes]", httpx.Client]]:
     port = free_port()
-    settings = {"FEDSIFT_DATABASE_URL": f"sqlite:///{folder}/fedsift.db", "FEDSIFT_SCRATCH_DIR": str(folder)}
+    compile_kernels()
+    surroundings = environment(folder, scratch_dir=str(folder))
     command = [str(FEDSIFT), "serve", "--port", str(port), *options]
     log = folder.parent / "serve.log"
     with log.open("wb") as stream:
-        process = subprocess.Popen(command, cwd=folder, env={**os.environ, **settings}, stdout=stream, stderr=stream)
+        process = subprocess.Popen(command, cwd=folder, env=surroundings, stdout=stream, stderr=stream)
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            wait_until(lambda: workers_ready(client, process), log)
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+            until(lambda: workers_ready(client, process), log.read_text)
             yield process, client
     finally:
         process.kill()
@@ -62,13 +65,6 @@ def workers_ready(client: httpx.Client, process: "subprocess.Popen[bytes]") -> b
     return answer.status_code == 200 and answer.json()["validations"] == "ok"
 
 
-def wait_until(true: Any, log: Path, seconds: float = 400) -> None:  # kernels may have to be compiled first
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, log.read_text()[-4000:]
-        time.sleep(0.1)
-
-
 def descendants(pid: int) -> set[int]:
     """Every process below this one that works: servers, workers and their trainers.
 
@@ -79,23 +75,15 @@ def descendants(pid: int) -> set[int]:
     return ours.union(*(descendants(child) for child in ours))
 
 
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_it_serves_and_trains_in_a_folder_with_packages_of_the_same_names(hostile: Path, processes: str) -> None:
     with serving(hostile, "--workers", "1", "--processes", processes) as (process, client):
         answer = client.post("/v1/validations", json=VALIDATION)
         assert answer.status_code == 202, answer.text
         place = answer.headers["location"]
-        wait_until(lambda: client.get(place).json()["state"] not in {"queued", "running"}, hostile.parent / "serve.log")
-        assert client.get(place).json()["state"] == "succeeded"
+        assert wait(client, place)["state"] == "succeeded"
         process.terminate()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize(("told", "processes"), [(signal.SIGTERM, "1"), (signal.SIGINT, "1"), (signal.SIGTERM, "2")])
@@ -105,11 +93,11 @@ def test_told_to_stop_it_ends_after_all_its_processes(tmp_path: Path, told: sign
     with serving(folder, "--workers", "1", "--processes", processes) as (process, client):
         endless = {**VALIDATION, "aggregations": 10_000}
         place = client.post("/v1/validations", json=endless).headers["location"]
-        wait_until(lambda: client.get(place).json()["progress"] > 0, tmp_path / "serve.log")
+        until(lambda: client.get(place).json()["progress"] > 0)
         children = descendants(process.pid)
         assert len(children) >= 2  # a worker and its trainer
         process.send_signal(told)
-        status = process.wait(60)
+        status = process.wait(PATIENCE)
         assert not [child for child in children if lives(child)]
         shutil.rmtree(folder)
         assert status == 0
@@ -120,12 +108,10 @@ def test_told_to_stop_while_it_starts_it_leaves_nothing_behind(tmp_path: Path) -
     command = [str(FEDSIFT), "serve", "--workers", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **settings}, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 60
-        while not (children := descendants(process.pid)):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        until(lambda: descendants(process.pid))
+        children = descendants(process.pid)
         process.terminate()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
         assert not [child for child in children if lives(child)]
     finally:
         process.kill()

@@ -10,6 +10,7 @@ import pytest
 from app.commands.validate import verdict_text
 from tests.support.command import FEDSIFT
 from tests.support.server import Server
+from tests.support.waiting import PATIENCE
 
 REQUEST = {
     "source": {"kind": "generator", "devices": 6, "mean_datapoints": 20, "link_probability": 0.5},
@@ -34,7 +35,7 @@ def test_on_a_pipe_it_prints_the_id_and_that_no_worker_is_there(server: Server, 
         with server.client() as client:
             assert client.get(f"/v1/validations/{validation}").json()["state"] == "queued"
             assert client.post(f"/v1/validations/{validation}/cancel").is_success
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=PATIENCE)
         assert validation in out
         assert process.returncode == 1
     finally:
@@ -45,7 +46,7 @@ def test_on_a_pipe_it_prints_the_id_and_that_no_worker_is_there(server: Server, 
 def test_a_service_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "request.json").write_text(json.dumps(REQUEST))
     command = [*FEDSIFT, "validate", str(tmp_path / "request.json"), "--url", NOWHERE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     told = f"{NOWHERE} does not answer: Connection refused (--url or FEDSIFT_URL names the service)"
     assert (done.returncode, done.stderr) == (2, f"error: {told}\n")
 
@@ -53,7 +54,7 @@ def test_a_service_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["curves", "curves.txt", "curves.jpeg2"])
 def test_a_picture_of_another_kind_is_refused_before_anything_is_sent(tmp_path: Path, name: str) -> None:
     command = [*FEDSIFT, "validate", str(tmp_path / "absent.json"), "--url", NOWHERE, "-o", name]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: --output {name}: must end in .png, .svg or .pdf\n"
 
@@ -62,7 +63,7 @@ def test_the_extra_for_pictures_is_named_in_full_before_anything_is_sent(tmp_pat
     block = "import sys, importlib.util as u; f = u.find_spec; "
     block += "u.find_spec = lambda name, *rest: None if name == 'matplotlib' else f(name, *rest); "
     command = [sys.executable, "-c", f"{block}{FEDSIFT[2]}", "validate", "x.json", "--url", NOWHERE, "-o", "c.png"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "error: pictures need matplotlib: install fedsift[plots]\n")
 
 

@@ -1,7 +1,5 @@
 """Which data sets there are: what workers tell, over HTTP, and validations that no worker could train."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -13,6 +11,7 @@ from app.worker.store import WorkerStore
 from app.worker.upkeep import Upkeep
 from fedl_sim.contract import DATA_FILES
 from tests.support.server import running_server
+from tests.support.waiting import until
 
 VALIDATION = {
     "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},
@@ -30,14 +29,6 @@ def put_files(folder: Path) -> None:
 
 def available(client: httpx.Client) -> dict[str, bool]:
     return {one["name"]: one["available"] for one in client.get("/v1/datasets").json()["data_sets"]}
-
-
-def until(true: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if true():
-            return
-        time.sleep(0.1)
-    raise AssertionError("not within a minute")
 
 
 def test_without_workers_nothing_is_known_and_a_validation_waits(client: httpx.Client) -> None:

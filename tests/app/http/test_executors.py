@@ -11,6 +11,7 @@ import pytest
 from app.http.executors import Executor
 from app.store import NoAnswerError
 from app.store.deadline import deadline_in
+from tests.support.waiting import PATIENCE
 
 
 def test_a_call_returns_or_raises_what_its_work_does() -> None:
@@ -70,5 +71,7 @@ async def ask():
         print("given up")
 asyncio.run(ask())
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
     assert (done.returncode, done.stdout) == (0, "given up\n"), done.stderr

@@ -18,7 +18,8 @@ from app.http.unread import UnreadAnswers, stored_answer
 from app.wire.budget import MemoryBudget, charge
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
-from tests.support.sockets import connected, received, resident_bytes, several, wait_until
+from tests.support.sockets import connected, received, resident_bytes, several
+from tests.support.waiting import until
 
 MEBIBYTE = 2**20
 CLIENTS = 30
@@ -68,9 +69,9 @@ def test_unread_answers_that_pack_well_are_held_packed(strict: Server, patient: 
     assert is_answered(strict)
     rest = resident_bytes(strict)
     with several(strict, CLIENTS, asking(place), SMALL) as unread:
-        wait_until(lambda: unread_bytes(patient) > 0)
+        until(lambda: unread_bytes(patient) > 0)
         assert is_answered(strict)
-        wait_until(lambda: unread_bytes(patient) == 0)
+        until(lambda: unread_bytes(patient) == 0)
         assert is_answered(strict)
         for connection in unread:
             assert len(received(connection)) < len(answer) / 2
@@ -89,7 +90,7 @@ def test_more_unread_answers_than_there_is_room_for_get_503(strict: Server, pati
         assert sum(line.startswith(b"HTTP/1.1 200 ") for line in begun) >= 1
         assert sum(line.startswith(b"HTTP/1.1 503 ") for line in begun) >= CLIENTS // 3
         assert is_answered(strict)
-        wait_until(lambda: unread_bytes(patient) == 0)
+        until(lambda: unread_bytes(patient) == 0)
         assert patient.get(place).content == answer
     assert resident_bytes(strict, peak=True) - rest < 400 * MEBIBYTE
 
@@ -108,7 +109,7 @@ def test_computed_answers_count_too(tmp_path: Path) -> None:
             assert refused.json()["type"] == "urn:fedsift:problem:overloaded"
             assert refused.headers["retry-after"] == "1"
             assert is_answered(server)  # a small plan fits beside it
-            wait_until(lambda: unread_bytes(client) == 0)
+            until(lambda: unread_bytes(client) == 0)
         again = client.post("/v1/plans", content=body, headers={"Content-Type": "application/json"})
         assert again.status_code == 200
 
@@ -128,7 +129,7 @@ def test_a_follower_that_does_not_read_is_ended(strict: Server, patient: httpx.C
     with connected(strict, asking(f"{place}/events"), SMALL) as follower:
         assert follower.recv(20).startswith(b"HTTP/1.1 200 ")
         assert status() == 503
-        wait_until(lambda: status() == 200)
+        until(lambda: status() == 200)
 
 
 def test_an_answer_alone_always_fits_and_its_bytes_are_free_when_it_is_gone() -> None:

@@ -3,13 +3,13 @@
 import concurrent.futures
 import json
 import sqlite3
-import time
 from pathlib import Path
 from typing import Any
 
 from tests.support.command import fedsift, make_key
 from tests.support.requests import random_request
 from tests.support.server import free_port, running_server
+from tests.support.waiting import until
 
 
 def test_without_keys_only_this_machine_is_served(tmp_path: Path) -> None:
@@ -48,8 +48,7 @@ def test_a_key_with_too_much_under_way_waits_while_others_are_served(tmp_path: P
         mine, theirs = {"x-api-key": one["key"]}, {"x-api-key": two["key"]}
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             job = pool.submit(client.post, "/v1/plans", json=slow, headers=mine)
-            while "fedsift_admitted 1.0" not in client.get("/metrics", headers=theirs).text:
-                time.sleep(0.01)
+            until(lambda: "fedsift_admitted 1.0" in client.get("/metrics", headers=theirs).text)
             refused = client.post("/v1/plans", json=random_request(1, 10), headers=mine)
             served = client.post("/v1/plans", json=random_request(1, 10), headers=theirs)
             assert not job.done()

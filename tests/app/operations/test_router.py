@@ -4,7 +4,6 @@ import concurrent.futures
 import json
 import re
 import socket
-import time
 from pathlib import Path
 
 import httpx
@@ -15,6 +14,7 @@ from app.settings import Settings, settings_table
 from tests.support.command import make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
+from tests.support.waiting import PATIENCE, until
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -201,19 +201,18 @@ def test_shutdown_finishes_what_was_accepted(tmp_path: Path) -> None:
     with running_server(tmp_path) as server, server.client() as client:
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             job = pool.submit(client.post, "/v1/plans", json=slow)
-            while "fedsift_admitted 1.0" not in httpx.get(f"{server.url}/metrics", timeout=60).text:
-                time.sleep(0.01)
+            until(lambda: "fedsift_admitted 1.0" in httpx.get(f"{server.url}/metrics", timeout=PATIENCE).text)
             server.process.terminate()
             answer = job.result()
         assert answer.status_code == 200
         assert len(answer.json()["steps"]) == 400
-        assert server.process.wait(120) in {0, -15}
+        assert server.process.wait(PATIENCE) in {0, -15}
 
 
 def test_a_slow_body_does_not_hold_its_place_for_ever(tmp_path: Path) -> None:
     with running_server(tmp_path, body_timeout="0.5") as server:
         host, port = server.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=120) as s:
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as s:
             head = "POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             s.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
             assert b" 408 " in s.recv(1000).splitlines()[0]

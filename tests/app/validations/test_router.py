@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from tests.support.command import make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
 from tests.support.validations import wait
+from tests.support.waiting import PATIENCE, until
 
 SMALL = {
     "source": {"kind": "generator", "devices": 12, "mean_datapoints": 20, "link_probability": 0.4},
@@ -116,12 +116,8 @@ def test_events_tell_all_and_can_be_resumed(c: httpx.Client) -> None:
 
 def test_partial_curves_and_time_left_while_it_runs_and_a_cancel_that_keeps_them(c: httpx.Client) -> None:
     place = submit(c, aggregations=2000, seeds=[0], schemes=["ours", "heuristic"])
-    seen: dict[str, Any] = {}
-    for _ in range(3600):
-        seen = c.get(place).json()
-        if seen["progress"] > 0.002:
-            break
-        time.sleep(0.05)
+    until(lambda: c.get(place).json()["progress"] > 0.002)
+    seen = c.get(place).json()
     assert seen["state"] == "running"
     assert seen["seconds_left"] > 0
     assert 3 <= len(seen["schemes"][0]["accuracy"]["mean"]) < 2001
@@ -324,9 +320,8 @@ def test_what_is_wrong_is_named(c: httpx.Client, changes: dict[str, Any], pointe
 
 def test_readiness_and_metrics_know_the_queue(c: httpx.Client) -> None:
     wait(c, submit(c, seeds=[0], schemes=["ours"]))
-    deadline = time.monotonic() + 300  # other tests' jobs may be under way
-    while "fedsift_validation_queue_depth 0.0" not in c.get("/metrics").text and time.monotonic() < deadline:
-        time.sleep(0.2)
+    # Other tests' jobs may be under way.
+    until(lambda: "fedsift_validation_queue_depth 0.0" in c.get("/metrics").text)
     ready = c.get("/readyz").json()
     assert (ready["validations"], ready["workers"]) == ("ok", 1)
     text = c.get("/metrics").text
@@ -378,8 +373,6 @@ def test_followers_are_limited_and_sent_away_at_shutdown(tmp_path: Path) -> None
             assert next(lines) == "retry: 1000"
             refused = client.get(f"{place}/events")
             assert refused.status_code == 503
-            begin = time.monotonic()
             server.process.terminate()
             assert any("queued" in line for line in lines)
-            assert server.process.wait(60) == 0
-            assert time.monotonic() - begin < 10
+            assert server.process.wait(PATIENCE) == 0  # the stream would go on for ever

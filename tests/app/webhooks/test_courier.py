@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +15,7 @@ from app.webhooks.store import WebhookStore
 from app.webhooks.targets import Targets
 from tests.support.crew import Crew
 from tests.support.receiver import Receiver
+from tests.support.waiting import until
 
 LOOPBACK = Targets.of(["127.0.0.0/8"])
 
@@ -24,13 +25,6 @@ def store(database_url: str) -> Iterator[Store]:
     opened = Store(database_url)
     yield opened
     opened.close()
-
-
-def until(true: Callable[[], bool], seconds: float = 300) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def tell(store: Store, resource: str, number: int, owner: str = "me") -> None:

@@ -1,6 +1,5 @@
 """/v1/webhooks: owners register programs at listed targets, and see what was delivered to them."""
 
-import time
 from pathlib import Path
 
 import httpx
@@ -11,6 +10,7 @@ from tests.support.command import fedsift, make_key
 from tests.support.receiver import Receiver
 from tests.support.requests import random_request
 from tests.support.server import running_server
+from tests.support.waiting import until
 
 TARGETS = '["127.0.0.0/8", "hooks.example"]'
 
@@ -47,13 +47,14 @@ def test_an_owner_registers_a_webhook_and_sees_what_arrived(tmp_path: Path) -> N
 
 
 def deliveries_once_delivered(client: httpx.Client, place: str) -> list[dict[str, str]]:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        found: list[dict[str, str]] = client.get(f"{place}/deliveries?limit=10").json()["deliveries"]
-        if found and all(one["state"] == "delivered" for one in found):
-            return found
-        time.sleep(0.1)
-    raise AssertionError("nothing was delivered")
+    found: list[dict[str, str]] = []
+
+    def all_delivered() -> bool:
+        found[:] = client.get(f"{place}/deliveries?limit=10").json()["deliveries"]
+        return bool(found) and all(one["state"] == "delivered" for one in found)
+
+    until(all_delivered)
+    return found
 
 
 def test_targets_that_are_not_listed_are_refused_without_repeating_them(tmp_path: Path) -> None:

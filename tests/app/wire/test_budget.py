@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
@@ -66,14 +65,11 @@ def test_a_small_body_cannot_make_the_process_grow(server: Server, name: str) ->
         client.get("/healthz")
         rest = resident_bytes(pid)
         reset_peak(pid)
-        begin = time.perf_counter()
         answer = client.post(path, content=body, headers=headers)
-        seconds = time.perf_counter() - begin
     assert answer.status_code == 413, answer.text
     assert answer.json()["type"] == "urn:fedsift:problem:too-large"
     assert "FEDSIFT_MEMORY_BUDGET" in answer.json()["detail"]
     assert peak_bytes(pid) - rest <= 400_000_000
-    assert seconds < 30  # under 2 on an idle machine
 
 
 def star(receivers: int, each: int, **parameters: object) -> bytes:

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from tests.support.crew import Crew
+from tests.support.waiting import PATIENCE
 
-KILLS = 20
+KILLS = 6
 # Enough rounds for the kills to fit in on a fast machine, where several are kept between two of them.
-AGGREGATIONS = 150
+AGGREGATIONS = 60
 
 
-def test_twenty_kills_change_nothing(crew: Crew) -> None:
+def test_kills_change_nothing(crew: Crew) -> None:
     crew.hire(3)
     job: dict[str, Any] = {"aggregations": AGGREGATIONS}
     undisturbed = crew.submit("ours-offload", "random-offload", **job)
@@ -35,7 +36,7 @@ def test_twenty_kills_change_nothing(crew: Crew) -> None:
             continue
         os.kill(pid, signal.SIGKILL)
         victim = next(process for process in crew.processes if process.pid == pid)
-        victim.wait(60)
+        victim.wait(PATIENCE)
         kills += 1
         crew.hire(1)
     ended = crew.wait(disturbed)
@@ -58,14 +59,12 @@ def test_a_frozen_worker_is_replaced_and_does_no_harm_when_it_thaws(database_url
         pid = crew.at_work(validation)
         assert pid is not None
         crew.freeze(pid)
-        frozen_at = time.monotonic()
         done = crew.find(validation).rounds_done
         crew.until(lambda: crew.find(validation).rounds_done > done + 2)
-        assert time.monotonic() - frozen_at < 30
         assert crew.at_work(validation) != pid
         os.kill(pid, signal.SIGCONT)
         victim = next(process for process in crew.processes if process.pid == pid)
-        assert victim.wait(120) == 75
+        assert victim.wait(PATIENCE) == 75
         ended = crew.wait(validation)
         assert ended.state == "succeeded"
         assert crew.begun(validation) <= ended.rounds + 1
@@ -77,11 +76,11 @@ def test_a_frozen_worker_is_replaced_and_does_no_harm_when_it_thaws(database_url
 def test_the_database_restarts_under_a_job(postgres_server: Any, postgres_url: str, tmp_path: Path) -> None:
     with Crew(postgres_url, tmp_path) as crew:
         crew.hire(2)
-        job: dict[str, Any] = {"aggregations": 60}
+        job: dict[str, Any] = {"aggregations": 40}
         undisturbed = crew.submit("ours-offload", **job)
         crew.wait(undisturbed)
         validation = crew.submit("ours-offload", **job)
-        for _ in range(3):
+        for _ in range(2):
             crew.until_more_rounds(validation, 6)
             postgres_server.stop()
             time.sleep(0.5)
@@ -90,7 +89,7 @@ def test_the_database_restarts_under_a_job(postgres_server: Any, postgres_url: s
         assert ended.state == "succeeded"
         assert crew.measured(validation) == crew.measured(undisturbed)
         # A restart can cut off a worker's round, or lose the answer that it was kept.
-        assert crew.begun(validation) <= ended.rounds + 3
+        assert crew.begun(validation) <= ended.rounds + 2
         crew.check_events(validation)
 
 
@@ -100,7 +99,7 @@ def test_a_worker_that_is_told_to_leave_hands_its_part_over(crew: Crew, signal_n
     validation = crew.submit("ours-offload", aggregations=100)
     crew.until(lambda: crew.find(validation).rounds_done > 3)
     crew.processes[0].send_signal(signal_number)
-    assert crew.processes[0].wait(120) == 0
+    assert crew.processes[0].wait(PATIENCE) == 0
     done = crew.find(validation).rounds_done
     assert done < 101
     crew.hire(1)

@@ -12,6 +12,7 @@ from app.settings import Settings
 from app.worker.health import DEFAULTS, is_working
 from app.worker.scratch import Scratch, pulse_age
 from tests.support.crew import Crew
+from tests.support.waiting import PATIENCE
 
 # A pulse every 0.2 s; without one for 1 + 3·1 s a worker is taken for frozen.
 QUICK = {"worker_timeout": "1", "store_timeout": "1"}
@@ -33,14 +34,14 @@ def test_a_frozen_worker_is_found_and_a_woken_one_is_well_again(tmp_path: Path) 
         crew.thaw()
         crew.until(lambda: probe(crew) == 0)
         crew.processes[0].send_signal(signal.SIGTERM)
-        assert crew.processes[0].wait(120) == 0
+        assert crew.processes[0].wait(PATIENCE) == 0
         assert probe(crew) == 1
 
 
 def test_a_worker_stays_well_without_a_database(postgres_server: Any, postgres_url: str, tmp_path: Path) -> None:
     with Crew(postgres_url, tmp_path, **QUICK) as crew:
         crew.hire()
-        crew.until(lambda: "worker ready" in log(crew, 0))
+        crew.until(lambda: crew.ready() == 1)
         postgres_server.stop()
         try:
             check_well_for(crew, 6)
@@ -58,14 +59,14 @@ def test_a_worker_stays_well_without_a_database(postgres_server: Any, postgres_u
 def test_a_signal_that_comes_with_the_waking_is_obeyed(tmp_path: Path) -> None:
     with Crew(f"sqlite:///{tmp_path}/fedsift.db", tmp_path) as crew:
         crew.hire(4)
-        crew.until(lambda: all("worker ready" in log(crew, number) for number in range(4)))
+        crew.until(lambda: crew.ready() == 4)
         for process in crew.processes:
             process.send_signal(signal.SIGSTOP)
         time.sleep(0.5)
         for process in crew.processes:
             process.send_signal(signal.SIGCONT)
             process.send_signal(signal.SIGTERM)
-        assert [process.wait(120) for process in crew.processes] == [0] * 4
+        assert [process.wait(PATIENCE) for process in crew.processes] == [0] * 4
 
 
 def check_well_for(crew: Crew, seconds: float) -> None:

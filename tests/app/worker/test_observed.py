@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ import httpx
 from tests.support.collector import collector
 from tests.support.requests import random_request
 from tests.support.server import running_server
+from tests.support.validations import wait
+from tests.support.waiting import PATIENCE
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
@@ -46,8 +47,7 @@ def test_a_validation_is_one_trace_with_counters_and_log_lines(tmp_path: Path) -
         headers = {"traceparent": f"00-{TRACE}-{PARENT}-01", "x-request-id": "caller-7"}
         made = client.post("/v1/validations", json=TINY, headers=headers).raise_for_status().json()
         place = f"/v1/validations/{made['id']}"
-        while (shown := client.get(place).json())["state"] in {"queued", "running"}:
-            time.sleep(0.2)
+        shown = wait(client, place)
         assert shown["state"] == "succeeded", shown
         assert metric(client, 'fedsift_validations_ended_total{state="succeeded"}') == 1
         assert metric(client, 'fedsift_validations_ended_total{state="failed"}') == 0
@@ -59,7 +59,7 @@ def test_a_validation_is_one_trace_with_counters_and_log_lines(tmp_path: Path) -
         assert metric(client, "fedsift_rounds_total") == rounds
         assert metric(client, 'fedsift_validations{state="succeeded"}') == 0
         server.process.terminate()  # server and worker send what is left
-        server.process.wait(120)
+        server.process.wait(PATIENCE)
     mine = [span for span in spans if span.trace_id.hex() == TRACE]
     (request,) = (span for span in mine if span.name == "POST /v1/validations")
     parts = [span for span in mine if span.name == "part"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crew import Crew
+from tests.support.waiting import PATIENCE
 
 
 def test_a_part_whose_worker_is_killed_at_every_claim_is_given_up_and_tells_why(
@@ -15,9 +16,9 @@ def test_a_part_whose_worker_is_killed_at_every_claim_is_given_up_and_tells_why(
     with Crew(database_url, tmp_path, round_losses="3") as crew:
         poisoned = crew.submit("ours", aggregations=3)
         for deaths in range(1, 4):
-            crew.hire()
+            crew.hire(never_training=True)
             # The attempt is counted with the claim, before anything is trained.
-            crew.until(lambda deaths=deaths: crew.begun(poisoned) == deaths, look=0.01)  # type: ignore[misc]
+            crew.until(lambda deaths=deaths: crew.begun(poisoned) == deaths)  # type: ignore[misc]
             crew.processes[-1].kill()
             crew.processes[-1].wait()
             assert crew.find(poisoned).rounds_done == 0
@@ -43,7 +44,7 @@ def test_a_damaged_checkpoint_restarts_the_part_and_changes_no_result(tmp_path: 
         validation = crew.submit("ours-offload", aggregations=40)
         crew.until_more_rounds(validation, 4)
         crew.processes[0].terminate()
-        assert crew.processes[0].wait(120) == 0
+        assert crew.processes[0].wait(PATIENCE) == 0
         kept = crew.find(validation).rounds_done
         assert kept < 41
         with crew.store.write() as t:

@@ -6,15 +6,13 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app.worker import supervisor
 from app.worker.supervisor import Supervisor
-
-PATIENCE = 120.0
+from tests.support.waiting import PATIENCE, lives, until
 
 # As a worker does: a pulse to the pipe that it is given. The first one then freezes within a write to the database,
 # with a child of its own, as a trainer is.
@@ -51,20 +49,6 @@ kept.kill()
 def pids(folder: Path) -> list[list[int]]:
     path = folder / "pids"
     return [[int(word) for word in line.split()] for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_a_worker_that_froze_within_a_write_is_ended_with_its_trainer(

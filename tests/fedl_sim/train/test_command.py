@@ -2,7 +2,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from app.cli import build_cli
 from fedl_sim.labels.record import load_record
 from sampler.gcn.weights import Weights
 from tests.support.command import FEDSIFT
+from tests.support.waiting import until
 
 
 def run(arguments: list[str]) -> tuple[int, str]:
@@ -79,9 +79,7 @@ def test_a_killed_run_is_taken_up_where_it_was(tmp_path: Path, arguments: list[s
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 300
-        while len(list(labels.rglob("*.npz"))) < 20 and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: len(list(labels.rglob("*.npz"))) >= 20)
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
     finally:

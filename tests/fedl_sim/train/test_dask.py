@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from fedl_sim.labels.folder import LabelFolder
 from fedl_sim.labels.record import load_record
 from fedl_sim.labels.settings import Family
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture
@@ -37,17 +37,20 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         for process in processes:
             process.kill()
         for process in processes:
-            process.wait(120)
+            process.wait(PATIENCE)
 
 
 def address(about: Path) -> str:
     """Where the scheduler listens; its file is there before it is written."""
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
+    found: list[str] = []
+
+    def is_written() -> bool:
         with suppress(FileNotFoundError, json.JSONDecodeError):
-            return str(json.loads(about.read_text())["address"])
-        time.sleep(0.1)
-    raise AssertionError("the scheduler did not start")
+            found.append(json.loads(about.read_text())["address"])
+        return bool(found)
+
+    until(is_written)
+    return found[0]
 
 
 def _labelled() -> bool:
@@ -60,7 +63,7 @@ def test_a_dask_cluster_labels_as_this_process_does(tmp_path: Path, tiny: Family
     from distributed import Client
 
     with Client(scheduler, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=300)
+        client.wait_for_workers(2, timeout=PATIENCE)
     here, there = (LabelFolder(tmp_path / name, tiny) for name in ("here", "there"))
     jobs = here.jobs((2, 3), range(6))
     done = []

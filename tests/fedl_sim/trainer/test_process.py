@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.parts import PART
+from tests.support.waiting import PATIENCE
 
 
 def test_the_trainer_answers_line_by_line_and_ends_with_its_input(tmp_path: Path) -> None:
@@ -41,6 +42,6 @@ def test_the_trainer_answers_line_by_line_and_ends_with_its_input(tmp_path: Path
     assert ask({"sleep": 1})["error"] == {"type": "invalid", "detail": "sleep: is not a field of this release"}
     assert process.stdin is not None
     process.stdin.close()
-    assert process.wait(120) == 0
+    assert process.wait(PATIENCE) == 0
     assert process.stdout is not None
     process.stdout.close()

@@ -6,10 +6,8 @@ import os
 import re
 import signal
 import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,13 @@ import pytest
 from tests.support.command import fedsift, make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
+from tests.support.waiting import PATIENCE, lives, until
 
 SLOW = random_request(3, 60, horizon=400, sample_size=10, solver="cvxpy", time_limit=3)
 
 
 @pytest.fixture(scope="module")
 def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    # A server that compiles kernels keeps the compiler's memory: they are compiled before.
-    subprocess.run([sys.executable, "-m", "sampler.warm_up"], check=True, stdout=subprocess.DEVNULL)
     with running_server(tmp_path_factory.mktemp("forked"), processes="2") as server:
         yield server
 
@@ -36,23 +33,9 @@ def children(server: Server) -> set[int]:
     return {int(pid) for pid in listed.stdout.split()}
 
 
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def metric(server: Server, name: str) -> float:
     """Asked over a new connection, so that any of the processes may answer."""
-    text = httpx.get(f"{server.url}/metrics", timeout=60).text
+    text = httpx.get(f"{server.url}/metrics", timeout=PATIENCE).text
     found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
     return 0.0 if found is None else float(found[1])
 
@@ -61,7 +44,8 @@ def at_once(server: Server, count: int, **options: Any) -> Counter[int]:
     """Send so many slow requests at once, each over a connection of its own; returns the statuses."""
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
         jobs = [
-            pool.submit(httpx.post, f"{server.url}/v1/plans", json=SLOW, timeout=120, **options) for _ in range(count)
+            pool.submit(httpx.post, f"{server.url}/v1/plans", json=SLOW, timeout=PATIENCE, **options)
+            for _ in range(count)
         ]
         return Counter(job.result().status_code for job in jobs)
 
@@ -99,22 +83,22 @@ def test_a_killed_process_is_replaced_and_the_others_serve_meanwhile(forked: Ser
     victim = min(before)
     os.kill(victim, signal.SIGKILL)
     for _ in range(20):  # over new connections: those of the victim are gone
-        assert httpx.get(f"{forked.url}/healthz", timeout=60).status_code == 200
-    wait_until(lambda: len(children(forked)) == 2 and victim not in children(forked))
-    wait_until(lambda: metric(forked, "fedsift_processes") == 2)
+        assert httpx.get(f"{forked.url}/healthz", timeout=PATIENCE).status_code == 200
+    until(lambda: len(children(forked)) == 2 and victim not in children(forked))
+    until(lambda: metric(forked, "fedsift_processes") == 2)
     assert metric(forked, 'fedsift_requests_total{method="GET",route="/healthz",status="200"}') == counted + 20
-    assert httpx.get(f"{forked.url}/readyz", timeout=60).json()["ready"]
+    assert httpx.get(f"{forked.url}/readyz", timeout=PATIENCE).json()["ready"]
 
 
 def test_a_stop_lets_accepted_requests_finish_and_ends_all(tmp_path: Path) -> None:
     with running_server(tmp_path, processes="2") as server:
         family = children(server)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            jobs = [pool.submit(httpx.post, f"{server.url}/v1/plans", json=SLOW, timeout=120) for _ in range(2)]
-            wait_until(lambda: metric(server, "fedsift_admitted") == 2)
+            jobs = [pool.submit(httpx.post, f"{server.url}/v1/plans", json=SLOW, timeout=PATIENCE) for _ in range(2)]
+            until(lambda: metric(server, "fedsift_admitted") == 2)
             server.process.terminate()
             assert [job.result().status_code for job in jobs] == [200, 200]
-        assert server.process.wait(60) == 0
+        assert server.process.wait(PATIENCE) == 0
         assert not [pid for pid in family if lives(pid)]
 
 
@@ -122,7 +106,7 @@ def test_without_its_supervisor_no_process_goes_on(tmp_path: Path) -> None:
     with running_server(tmp_path, processes="2", shutdown_grace="2") as server:
         family = children(server)
         server.process.kill()
-        wait_until(lambda: not [pid for pid in family if lives(pid)])
+        until(lambda: not [pid for pid in family if lives(pid)])
 
 
 def test_the_queue_is_one_for_all_processes(tmp_path: Path) -> None:

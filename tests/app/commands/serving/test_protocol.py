@@ -12,7 +12,8 @@ import pytest
 
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
-from tests.support.sockets import connected, flood, received, resident_bytes, several, wait_until
+from tests.support.sockets import connected, flood, received, resident_bytes, several
+from tests.support.waiting import until
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -78,9 +79,8 @@ def test_slow_heads_end_and_others_are_answered_meanwhile(strict: Server) -> Non
         for connection in slow:
             connection.settimeout(0)
         ended = set[int]()
-        begin = time.monotonic()
-        while len(ended) < len(slow):
-            assert time.monotonic() - begin < 60, f"{len(slow) - len(ended)} heads were waited for"
+
+        def all_ended() -> bool:
             assert is_answered(strict)
             for number, connection in enumerate(slow):
                 try:
@@ -89,6 +89,9 @@ def test_slow_heads_end_and_others_are_answered_meanwhile(strict: Server) -> Non
                     continue
                 except ConnectionError:
                     ended.add(number)
+            return len(ended) == len(slow)
+
+        until(all_ended, lambda: f"{len(slow) - len(ended)} heads were waited for")
     with connected(strict, GET) as connection:
         assert problem(received(connection)) == (408, "slow-head")
 
@@ -142,7 +145,7 @@ def test_a_crowd_of_busy_connections_gets_503(strict: Server) -> None:
         with connected(strict, GET + b"Connection: close\r\n\r\n") as connection:
             return received(connection).startswith(b"HTTP/1.1 200 ")
 
-    wait_until(open_door)
+    until(open_door)
     with several(strict, CONNECTIONS, POST + b"Content-Length: 100\r\n\r\n{") as busy:
 
         def refused() -> bool:
@@ -150,9 +153,9 @@ def test_a_crowd_of_busy_connections_gets_503(strict: Server) -> None:
                 answer = received(connection)
             return bool(answer) and problem(answer) == (503, "overloaded") and b"Retry-After: 1\r\n" in answer
 
-        wait_until(refused)
+        until(refused)
         assert all(connection.fileno() > 0 for connection in busy)
-    wait_until(open_door)
+    until(open_door)
 
 
 def test_requests_sent_ahead_are_bounded(strict: Server) -> None:
@@ -186,9 +189,9 @@ def test_slow_connections_do_not_delay_the_end(tmp_path: Path, processes: str) -
 def test_a_request_that_is_on_its_way_at_the_end_is_answered(tmp_path: Path, processes: str) -> None:
     with running_server(tmp_path, processes=processes) as server, connected(server) as kept:
         kept.sendall(GET + b"\r\n")
-        wait_until(lambda: kept.recv(10_000).endswith(b"}"))  # head and body may come apart
+        until(lambda: kept.recv(10_000).endswith(b"}"))  # head and body may come apart
         server.process.send_signal(signal.SIGTERM)
-        wait_until(lambda: refuses(server))
+        until(lambda: refuses(server))
         kept.sendall(GET + b"\r\n")
         answer = received(kept)
         assert answer.startswith(b"HTTP/1.1 200")
