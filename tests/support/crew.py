@@ -20,6 +20,7 @@ from app.validations.store import NewPart, NewValidation, ValidationStore
 from fedl_sim.contract import Work
 from tests.support.command import environment
 from tests.support.kernels import compile_kernels
+from tests.support.leftovers import ends_with_this_process
 from tests.support.waiting import PATIENCE, until
 
 # A worker whose training process loads, and answers nothing more.
@@ -82,7 +83,9 @@ class Crew:
         command = [sys.executable, *(("-c", NEVER_TRAINING) if never_training else ("-m", "app.worker.main"))]
         for _ in range(count):
             with (self.folder / f"worker-{len(self.processes)}.log").open("wb") as log:
-                self.processes.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
+                process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
+            ends_with_this_process(process)
+            self.processes.append(process)
 
     def submit(self, *schemes: str, seeds: tuple[int, ...] = (0,), owner: str = "local", **changes: Any) -> str:
         work = {**WORK, **changes}

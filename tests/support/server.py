@@ -11,6 +11,7 @@ import httpx
 
 from tests.support.command import FEDSIFT, environment
 from tests.support.kernels import compile_kernels
+from tests.support.leftovers import ends_with_this_process
 from tests.support.waiting import PATIENCE, until
 
 __all__ = ["Server", "free_port", "is_ready", "running_server", "start_server"]
@@ -53,6 +54,7 @@ def start_server(folder: Path, ready: Callable[[httpx.Response], bool] = is_read
     command = [*FEDSIFT, "serve", "--port", str(port)]
     with log.open("wb") as stream:
         process = subprocess.Popen(command, env=environment(folder, **settings), stdout=stream, stderr=stream)
+    ends_with_this_process(process)
     server = Server(f"http://127.0.0.1:{port}", process, log)
 
     def is_up() -> bool:

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
@@ -13,10 +12,11 @@ from app.store.deadline import within
 from app.store.postgres import PostgresDatabase
 from solver.errors import InvalidInputError
 from tests.support.black_hole import BlackHole, locked
+from tests.support.postgres import Postgres
 from tests.support.server import free_port
 
 
-def test_a_connection_that_was_cut_is_made_anew(postgres_server: Any, postgres_url: str) -> None:
+def test_a_connection_that_was_cut_is_made_anew(postgres_server: Postgres, postgres_url: str) -> None:
     database = PostgresDatabase(postgres_url)
     with database.read() as t:
         assert t.rows("SELECT 1") == [(1,)]

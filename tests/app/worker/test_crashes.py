@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.crew import Crew
+from tests.support.postgres import Postgres
 from tests.support.waiting import PATIENCE
 
 KILLS = 6
@@ -73,7 +74,7 @@ def test_a_frozen_worker_is_replaced_and_does_no_harm_when_it_thaws(database_url
         crew.check_events(validation)
 
 
-def test_the_database_restarts_under_a_job(postgres_server: Any, postgres_url: str, tmp_path: Path) -> None:
+def test_the_database_restarts_under_a_job(postgres_server: Postgres, postgres_url: str, tmp_path: Path) -> None:
     with Crew(postgres_url, tmp_path) as crew:
         crew.hire(2)
         job: dict[str, Any] = {"aggregations": 40}

@@ -6,12 +6,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from app.settings import Settings
 from app.worker.health import DEFAULTS, is_working
 from app.worker.scratch import Scratch, pulse_age
 from tests.support.crew import Crew
+from tests.support.postgres import Postgres
 from tests.support.waiting import PATIENCE
 
 # A pulse every 0.2 s; without one for 1 + 3·1 s a worker is taken for frozen.
@@ -38,7 +38,7 @@ def test_a_frozen_worker_is_found_and_a_woken_one_is_well_again(tmp_path: Path) 
         assert probe(crew) == 1
 
 
-def test_a_worker_stays_well_without_a_database(postgres_server: Any, postgres_url: str, tmp_path: Path) -> None:
+def test_a_worker_stays_well_without_a_database(postgres_server: Postgres, postgres_url: str, tmp_path: Path) -> None:
     with Crew(postgres_url, tmp_path, **QUICK) as crew:
         crew.hire()
         crew.until(lambda: crew.ready() == 1)
