@@ -1,13 +1,12 @@
 """`fedsift keys`: create, list, rotate and revoke API keys, and hand over what was made without one."""
 
 import json
-import time
 from typing import Annotated
 
 import typer
 
 from app.commands.operating.listing import opened_store, show_rows
-from app.commands.operating.moments import moment, read_length, read_moment
+from app.commands.operating.moments import Until, moment, read_length, read_until
 from app.keys.ring import KeyRing
 from app.keys.store import LOCAL, KeyRecord, KeyStore, Scope
 from solver.errors import FedsiftError
@@ -18,12 +17,12 @@ keys = typer.Typer(help="Create, list, rotate and revoke API keys.", no_args_is_
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Expires = Annotated[
-    float | None,
+    Until | None,
     typer.Option(
         "--expires-in",
         "--expires-at",
         metavar="TIME",
-        parser=read_moment,
+        parser=read_until,
         help="A length such as 90d or 12h, or an ISO time.",
     ),
 ]
@@ -57,13 +56,14 @@ def create(
         str | None,
         typer.Option(help="Another key for this owner, as `fedsift keys list` shows it; a new one if left out."),
     ] = None,
-    expires_at: Expires = None,
+    expires: Expires = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="It may only read: GET, nothing else.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a key. It is shown once; only its digest is kept. Without a time it does not expire."""
     scope: Scope = "read" if read_only else "full"
     with opened_store() as store:
+        expires_at = None if expires is None else expires.after(store.now())
         record, text = KeyRing(store).create(name, owner, scope=scope, expires_at=expires_at)
     _show(record, text, as_json=as_json)
 
@@ -77,17 +77,20 @@ def rotate(
             metavar="LENGTH", parser=read_length, help="How long the old key is still accepted; 0s: not at all."
         ),
     ] = "1d",  # type: ignore[assignment]  # the parser reads defaults too
-    expires_at: Expires = None,
+    expires: Expires = None,
     as_json: Json = False,
 ) -> None:
     """Make the successor of a key, with its name, owner, scope and length of life. The old one expires."""
     with opened_store() as store:
+        expires_at = None if expires is None else expires.after(store.now())
         made = KeyRing(store).rotate(key_id, overlap=overlap, expires_at=expires_at)
     if made is None:
         raise FedsiftError(f"there is no key {key_id}")
     _show(*made, as_json=as_json)
     if not as_json:
-        typer.echo(f"(the old key {key_id} is accepted until {moment(time.time() + overlap)}, or its own expiry)")
+        typer.echo(
+            f"(the old key {key_id} is accepted until {moment(made[0].created_at + overlap)}, or its own expiry)"
+        )
 
 
 @keys.command()

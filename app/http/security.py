@@ -113,7 +113,7 @@ async def _known_key(service: Service, key: str | None) -> KeyRecord:
     record = await _key_of(service, key) if key else None
     if record is None:
         raise unknown_key()
-    if record.has_expired:
+    if service.keys.has_expired(record):
         raise unknown_key("this key has expired: ask for a new one")
     service.keys.used(record)
     return record

@@ -42,6 +42,7 @@ class KeyRing:
         self._keys = KeyStore(store)
         self._known: dict[str, _Known] = {}
         self._uses: dict[str, float] = {}
+        self._ahead = 0.0
 
     def create(
         self, name: str, owner: str | None = None, *, scope: Scope = "full", expires_at: float | None = None
@@ -55,17 +56,15 @@ class KeyRing:
         if not name.strip() or not name.isprintable():
             raise KeyNameError("a key needs a name, of printable characters")
         owned_by = owner or f"own_{secrets.token_hex(8)}"
-        record, text = _new(KeyRecord("", name, time.time(), owned_by, scope, expires_at))
-        self._keys.add(record, digest_of(text), new_owner=owner is None)
-        return record, text
+        record, text = _new(KeyRecord("", name, 0.0, owned_by, scope, expires_at))
+        return self._keys.add(record, digest_of(text), new_owner=owner is None), text
 
     def rotate(
         self, key_id: str, *, overlap: float = 0.0, expires_at: float | None = None
     ) -> tuple[KeyRecord, str] | None:
         """Make the successor of a key, which is accepted for `overlap` seconds more; None if there is no such key."""
-        now = time.time()
-        record, text = _new(KeyRecord("", "", now, "", expires_at=expires_at))
-        made = self._keys.succeed(key_id, record, digest_of(text), now + overlap)
+        record, text = _new(KeyRecord("", "", 0.0, "", expires_at=expires_at))
+        made = self._keys.succeed(key_id, record, digest_of(text), overlap)
         return None if made is None else (made, text)
 
     def remembered(self, text: str) -> KeyRecord | None:
@@ -76,13 +75,15 @@ class KeyRing:
     def find(self, text: str) -> KeyRecord | None:
         """The key, or None if it is unknown. It asks the store, so it must run in a thread."""
         digest = digest_of(text)
-        record = self._keys.find(digest)
-        if record is None:
+        found = self._keys.find(digest)
+        if found is None:
             self._known.pop(digest, None)
             return None
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
+        record, moment = found
         now = time.monotonic()
+        self._ahead = moment - now
         self._known[digest] = _Known(record, now, now + _REMEMBER_SECONDS)
         return record
 
@@ -100,15 +101,23 @@ class KeyRing:
         self._known[digest] = replace(known, ask_again=until)
         return known.record
 
+    def has_expired(self, record: KeyRecord) -> bool:
+        """Whether the time of a key is over that was found or remembered."""
+        return record.expires_at is not None and record.expires_at <= self._now()
+
     def used(self, record: KeyRecord) -> None:
         """Note that a key was used; `write_uses` tells the store."""
-        self._uses[record.id] = time.time()
+        self._uses[record.id] = self._now()
 
     def write_uses(self) -> None:
         """Write when keys were used last, if any was. No request waits for it."""
         uses, self._uses = self._uses, {}
         if uses:
             self._keys.note_uses(uses)
+
+    def _now(self) -> float:
+        """The database's clock as it was when a key was found last, carried on by the monotonic clock since."""
+        return time.monotonic() + self._ahead
 
 
 def _new(record: KeyRecord) -> tuple[KeyRecord, str]:

@@ -6,7 +6,6 @@ KeyNameError        a key cannot have this name
 UnknownOwnerError   there is no such owner
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -51,11 +50,6 @@ class KeyRecord:
     expires_at: float | None = None
     used_at: float | None = None
 
-    @property
-    def has_expired(self) -> bool:
-        """Whether its time is over, by this machine's clock."""
-        return self.expires_at is not None and self.expires_at <= time.time()
-
 
 class KeyStore:
     """The tables of API keys and owners."""
@@ -63,8 +57,10 @@ class KeyStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def add(self, key: KeyRecord, digest: str, *, new_owner: bool) -> None:
+    def add(self, key: KeyRecord, digest: str, *, new_owner: bool) -> KeyRecord:
         """Keep a key's digest, and its owner if that is new, under the name of the key.
+
+        Returns it with the moment at which it was made.
 
         Raises:
             KeyNameError: another key has its name.
@@ -77,10 +73,10 @@ class KeyStore:
                 t.change("INSERT INTO owners (id, name) VALUES (?, ?)", key.owner, key.name)
             else:
                 _check_owner(t, key.owner)
-            _insert(t, key, digest)
+            return _insert(t, key, digest)
 
-    def succeed(self, old_id: str, key: KeyRecord, digest: str, old_expires_at: float) -> KeyRecord | None:
-        """Add a key with the name, owner and scope of an older one, which expires then, if not before.
+    def succeed(self, old_id: str, key: KeyRecord, digest: str, overlap: float) -> KeyRecord | None:
+        """Add a key with the name, owner and scope of an older one, which expires in `overlap` seconds, if not before.
 
         If the new one is to expire by itself, `expires_at` says when; else it lives as long as the old one was to.
         Returns the new one, or None if there is no such key.
@@ -92,18 +88,17 @@ class KeyStore:
             old = KeyRecord(*found[0])
             expires_at = key.expires_at
             if expires_at is None and old.expires_at is not None:
-                expires_at = key.created_at + old.expires_at - old.created_at
+                expires_at = t.now + old.expires_at - old.created_at
             made = replace(key, name=old.name, owner=old.owner, scope=old.scope, expires_at=expires_at)
-            until = old_expires_at if old.expires_at is None else min(old.expires_at, old_expires_at)
+            until = t.now + overlap if old.expires_at is None else min(old.expires_at, t.now + overlap)
             t.change("UPDATE api_keys SET expires_at = ? WHERE id = ?", until, old_id)
-            _insert(t, made, digest)
-        return made
+            return _insert(t, made, digest)
 
-    def find(self, digest: str) -> KeyRecord | None:
-        """The key with this digest."""
+    def find(self, digest: str) -> tuple[KeyRecord, float] | None:
+        """The key with this digest, and the moment at which it was found."""
         with self._store.read() as t:
             rows = t.rows(f"SELECT {_KEY} FROM api_keys WHERE digest = ?", digest)  # noqa: S608 - constants
-        return KeyRecord(*rows[0]) if rows else None
+            return (KeyRecord(*rows[0]), t.now) if rows else None
 
     def all(self) -> list[KeyRecord]:
         """All keys, oldest first."""
@@ -118,8 +113,8 @@ class KeyStore:
 
     def delete_expired(self, days: float) -> int:
         """Delete keys that expired so many days ago; returns how many."""
-        before = time.time() - _DAY * days
-        return self._store.delete(lambda t: t.change("DELETE FROM api_keys WHERE expires_at < ?", before))
+        sql = "DELETE FROM api_keys WHERE expires_at < ?"
+        return self._store.delete(lambda t: t.change(sql, t.now - _DAY * days))
 
     def note_uses(self, uses: Mapping[str, float]) -> None:
         """Note when each of these keys, by their ids, was used last."""
@@ -168,6 +163,8 @@ def _check_owner(t: Transaction, owner: str) -> None:
         raise UnknownOwnerError(f"there is no owner {owner!r}; `fedsift keys list` shows them")
 
 
-def _insert(t: Transaction, key: KeyRecord, digest: str) -> None:
+def _insert(t: Transaction, key: KeyRecord, digest: str) -> KeyRecord:
+    made = replace(key, created_at=t.now)
     sql = f"INSERT INTO api_keys ({_KEY}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
-    t.change(sql, key.id, key.name, key.created_at, key.owner, key.scope, key.expires_at, key.used_at, digest)
+    t.change(sql, *vars(made).values(), digest)
+    return made

@@ -1,6 +1,5 @@
 """The work behind /v1/networks: store, show, list, patch, forget."""
 
-import time
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -63,7 +62,7 @@ def create_binary_network(service: Service, owner: str, key: str, body: bytes) -
 
 def _new(service: Service, owner: str, stored: Stored, about: About) -> Unwritten:
     _ = stored.given
-    now = time.time()
+    now = service.store.now()
     record = NetworkRecord(new_id("net"), now, stored.kind, 1, now, *stored.counts, about)
     answer = encoded(service, StoredNetworkOut(**told(record)))
     keep = NetworkStore(service.store).adding(record, owner, stored.packed(), most_bytes=service.settings.key_bytes)
@@ -133,7 +132,7 @@ class _Patching:
         after = before.patched(self.request)
         after.check(self.request, before)
         devices, links = after.counts
-        now = time.time()
+        now = max(service.store.now(), record.updated_at)  # also if the clock was set back
         return replace(record, version=record.version + 1, updated_at=now, n_devices=devices, n_links=links), after
 
     def write(self, made: tuple[NetworkRecord, Stored]) -> Response:

@@ -89,7 +89,7 @@ class NetworkStore:
                 _insert(t, record, record.version, packed)
                 more = tell(t, "network", record.id, owner, record.about)
                 size = 2 * ROW_BYTES + len(packed) + more
-                charge(t, self._store, owner, "network", record.id, size=size, limit=most_bytes)
+                charge(t, owner, "network", record.id, record.updated_at, size=size, limit=most_bytes)
 
         return write
 
@@ -116,7 +116,7 @@ class NetworkStore:
                 if changed:
                     _insert(t, record, snapshot, content, (new.key or None, new.digest))
                     size = ROW_BYTES + len(content)
-                    charge(t, self._store, owner, "network", record.id, size=size, limit=most_bytes)
+                    charge(t, owner, "network", record.id, record.updated_at, size=size, limit=most_bytes)
                 return bool(changed)
         except GoneError:
             return False
@@ -192,8 +192,8 @@ class NetworkStore:
         """Forget networks whose last version is so many days old; returns how many."""
 
         def work(t: Transaction) -> int:
-            old = f"SELECT network_id FROM usage WHERE grown_at < {self._store.now} - ? AND network_id IS NOT NULL"  # noqa: S608
-            return t.change(f"DELETE FROM about WHERE network_id IN ({old})", 86400 * days)  # noqa: S608 - constants
+            old = "SELECT network_id FROM usage WHERE grown_at < ? AND network_id IS NOT NULL"
+            return t.change(f"DELETE FROM about WHERE network_id IN ({old})", t.now - 86400 * days)  # noqa: S608 - constants
 
         hidden = self._store.delete(work)
         self.delete_unused()

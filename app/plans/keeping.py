@@ -1,6 +1,5 @@
 """Keeps plans: once for each idempotency key, with an id. Plans of JSON bodies and of archives are kept alike."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -51,7 +50,7 @@ def made_before(service: Service, asked: Asked) -> Response | None:
 
 def keep(service: Service, asked: Asked, about: About, output: str, result: PlanResult) -> Unwritten:
     """The plan with an id, valid once it is stored; if another request with its key was first, that one's."""
-    entry = PlanEntry(new_id("plan"), time.time(), about)
+    entry = PlanEntry(new_id("plan"), service.store.now(), about)
     made = moment(entry.created_at)
     told = {"id": entry.id, "created_at": made, "updated_at": made, **about.told()}
     answer = encoded(service, PlanOut.from_domain(result, output, **told))

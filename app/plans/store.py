@@ -53,7 +53,7 @@ class PlanStore:
                 sql = "INSERT INTO plans (id, owner, created_at, request, answer) VALUES (?, ?, ?, ?, ?)"
                 t.change(sql, entry.id, owner, entry.created_at, *packed)
                 more = tell(t, "plan", entry.id, owner, entry.about)
-                charge(t, self._store, owner, "plan", entry.id, size=size + more, limit=most_bytes)
+                charge(t, owner, "plan", entry.id, entry.created_at, size=size + more, limit=most_bytes)
                 announce(t, owner, "plan.kept", entry.id, {})
 
         return write

@@ -6,7 +6,6 @@ processes that compute the same period one is kept and the other answers with it
 """
 
 import hashlib
-import time
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -82,7 +81,7 @@ def _create(service: Service, owner: str, key: str, body: bytes) -> Response | U
     if (repaired := within_groups(query, result, policy)) is not None:
         result = make_plan(repaired, steps=query.aggregation_period)
     counted_result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
-    now = time.time()
+    now = service.store.now()
     run = RunRecord(
         id=new_id("run"),
         owner=owner,
@@ -183,7 +182,7 @@ def _planned(
     last = min(run.horizon, (k + 1) * run.aggregation_period)
     result, fresh = plan_next(query, report.carried, chosen, last, report.gone)
     result = counted(service, result, perf_counter() - begin - sum(result.seconds.values()))
-    now = time.time()
+    now = max(service.store.now(), run.updated_at)  # also if the clock was set back
     output = "matrix" if query.dense else "links"
     period = PeriodOut.from_domain(run, k, result, output, now, replaced=chosen.replaced, fresh=fresh)
     after = replace(report.carried, horizon=result.state, moved=result.moved(chosen.state))

@@ -152,7 +152,7 @@ class RunStore:
                 rows.insert(t)
                 size_now = size + rows.replace_conditions(t)
                 more = tell(t, "run", run.id, run.owner, run.about)
-                charge(t, self._store, run.owner, "run", run.id, size=size_now + more, limit=most_bytes)
+                charge(t, run.owner, "run", run.id, run.updated_at, size=size_now + more, limit=most_bytes)
                 announce(t, run.owner, "run.started", run.id, {"aggregation": 0})
 
         return write
@@ -259,7 +259,7 @@ class RunStore:
                         size = rows.size + rows.replace_conditions(t)
                         more = "UPDATE runs SET n_devices = ? WHERE id = ? AND n_devices < ?"
                         t.change(more, period.n_devices, period.run_id, period.n_devices)
-                        charge(t, self._store, owner, "run", period.run_id, size=size, limit=most_bytes)
+                        charge(t, owner, "run", period.run_id, period.created_at, size=size, limit=most_bytes)
                         announce(t, owner, "run.aggregated", period.run_id, {"aggregation": period.aggregation})
                     return added
             except GoneError:

@@ -57,6 +57,13 @@ class GoneError(FedsiftError):
 class ReadTransaction(Protocol):
     """Queries that all see the same state of the database."""
 
+    @property
+    def now(self) -> float:
+        """The database's clock, in seconds since 1970, read at the first use: one moment for the whole transaction.
+
+        Every moment that is kept, or compared with one that is kept, is this one (ADR 0093).
+        """
+
     def rows(self, sql: str, *parameters: object) -> Rows:
         """All rows of a query."""
 
@@ -74,11 +81,9 @@ class Transaction(ReadTransaction, Protocol):
 class Database(Protocol):
     """A database with a connection for each thread.
 
-    `now` is an SQL expression for its clock, in seconds since 1970. `has_migrations` is a query that finds a row if the
-    table of migrations exists.
+    `has_migrations` is a query that finds a row if the table of migrations exists.
     """
 
-    now: str
     has_migrations: str
 
     def read(self) -> AbstractContextManager[ReadTransaction]:

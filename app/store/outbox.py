@@ -7,7 +7,6 @@ once the transaction is committed.
 import json
 import logging
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -46,9 +45,8 @@ def announce(
     if pending is not None:
         named = {"request_id": request_id} if request_id else {}
         pending.append((event, {event.partition(".")[0]: resource, "owner": owner, **named, **data}))
-    now = time.time()
     event_id = f"evt_{secrets.token_hex(16)}"
-    body = {"id": event_id, "event": event, "resource": resource, "created_at": now, "data": data}
+    body = {"id": event_id, "event": event, "resource": resource, "created_at": t.now, "data": data}
     t.change(
         "INSERT INTO webhook_deliveries "
         "(webhook_id, id, resource, number, body, created_at, attempts, next_at, answer) "
@@ -58,6 +56,6 @@ def announce(
         resource,
         resource,
         json.dumps(body),
-        now,
+        t.now,
         owner,
     )

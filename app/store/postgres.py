@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import Any, TypeVar
 
 import psycopg
@@ -76,6 +77,11 @@ class _Statements:
     def __init__(self, connection: _Connection) -> None:
         self.connection = connection
 
+    @cached_property
+    def now(self) -> float:
+        ((seconds,),) = self.rows("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)")
+        return float(seconds)
+
     def rows(self, sql: str, *parameters: object) -> Rows:
         return self.connection.execute(sql.replace("?", "%s").encode(), parameters).fetchall()
 
@@ -94,7 +100,6 @@ class _Statements:
 class PostgresDatabase:
     """A server; each thread has a connection of its own to it."""
 
-    now = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION)"
     has_migrations = "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL"
 
     def __init__(self, url: str, timeout: float = WAIT_SECONDS) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 
 from app.store.database import (
@@ -35,6 +36,11 @@ class _Statements:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    @cached_property
+    def now(self) -> float:
+        # The clock that SQLite reads too, but cuts to milliseconds: rows of one millisecond would have no order.
+        return time.clock_gettime(time.CLOCK_REALTIME)
+
     def rows(self, sql: str, *parameters: object) -> Rows:
         return self._connection.execute(sql, parameters).fetchall()
 
@@ -50,7 +56,6 @@ class _Statements:
 class SqliteDatabase:
     """A file; each thread has a connection of its own to it."""
 
-    now = "((julianday('now') - 2440587.5) * 86400.0)"
     has_migrations = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"
 
     def __init__(self, path: Path, timeout: float = WAIT_SECONDS) -> None:

@@ -88,10 +88,10 @@ class Store:
         """Return the space of deleted rows to the disk."""
         self._database.give_back()
 
-    @property
-    def now(self) -> str:
-        """The database's clock as an SQL expression: one clock for all machines."""
-        return self._database.now
+    def now(self) -> float:
+        """The database's clock, for a record whose answer is packed before it is written."""
+        with self.read() as t:
+            return t.now
 
     def migrate(self) -> None:
         """Bring the schema up to date; safe when several threads and processes start at once.

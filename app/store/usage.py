@@ -53,8 +53,8 @@ def lock_owner(t: Transaction, owner: str) -> None:
     t.change("INSERT INTO owners (id) VALUES (?) ON CONFLICT (id) DO UPDATE SET id = excluded.id", owner)
 
 
-def charge(t: Transaction, store: Store, owner: str, thing: Thing, thing_id: str, *, size: int, limit: int) -> None:
-    """Count `size` more bytes for a thing of the owner, in the transaction that writes them.
+def charge(t: Transaction, owner: str, thing: Thing, thing_id: str, now: float, *, size: int, limit: int) -> None:
+    """Count `size` more bytes for a thing of the owner, in the transaction that writes them; it grows `now`.
 
     Raises:
         QuotaError: the owner would keep more than the limit; the transaction has to be rolled back.
@@ -64,11 +64,12 @@ def charge(t: Transaction, store: Store, owner: str, thing: Thing, thing_id: str
     if used + size > limit:
         raise QuotaError(used, size, limit)
     t.change(
-        f"INSERT INTO usage ({thing}_id, owner, bytes, grown_at) VALUES (?, ?, ?, {store.now}) "  # noqa: S608 - constants
+        f"INSERT INTO usage ({thing}_id, owner, bytes, grown_at) VALUES (?, ?, ?, ?) "  # noqa: S608 - constants
         f"ON CONFLICT ({thing}_id) DO UPDATE SET bytes = usage.bytes + excluded.bytes, grown_at = excluded.grown_at",
         thing_id,
         owner,
         size,
+        now,
     )
 
 
@@ -79,11 +80,11 @@ def delete_old(store: Store, thing: Literal["plan", "run"], days: float) -> int:
     """
 
     def work(t: Transaction) -> int:
-        t.change(f"UPDATE usage SET grown_at = {store.now} WHERE grown_at = 0")  # noqa: S608 - an expression
+        t.change("UPDATE usage SET grown_at = ? WHERE grown_at = 0", t.now)
         return t.change(
             f"DELETE FROM {thing}s WHERE id IN (SELECT {thing}_id FROM usage "  # noqa: S608 - constants
-            f"WHERE grown_at < {store.now} - ? AND {thing}_id IS NOT NULL ORDER BY grown_at LIMIT ?)",
-            86400 * days,
+            f"WHERE grown_at < ? AND {thing}_id IS NOT NULL ORDER BY grown_at LIMIT ?)",
+            t.now - 86400 * days,
             _BATCH,
         )
 

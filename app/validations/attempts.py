@@ -42,10 +42,10 @@ def failed_attempts(t: ReadTransaction, part_id: str, aggregation: int) -> int:
     return int(count)
 
 
-def count_attempt(t: Transaction, part_id: str, aggregation: int, worker: str, now: str) -> None:
+def count_attempt(t: Transaction, part_id: str, aggregation: int, worker: str) -> None:
     """Note that a worker is about to train the round."""
-    sql = f"INSERT INTO validation_attempts (part_id, aggregation, worker, begun_at) VALUES (?, ?, ?, {now})"  # noqa: S608
-    t.change(sql, part_id, aggregation, worker)
+    sql = "INSERT INTO validation_attempts (part_id, aggregation, worker, begun_at) VALUES (?, ?, ?, ?)"
+    t.change(sql, part_id, aggregation, worker, t.now)
 
 
 def close_attempts(t: Transaction, part_id: str, aggregation: int, why: str) -> int:

@@ -160,7 +160,7 @@ class PartStore:
                 return True
             self._keep(t, claim, done)
             if following < claim.rounds and not cancelled:
-                count_attempt(t, claim.part_id, following, claim.worker, self._store.now)
+                count_attempt(t, claim.part_id, following, claim.worker)
                 return True
             self._end(t, claim, "cancelled" if following < claim.rounds else "done")
         return False
@@ -215,16 +215,16 @@ class PartStore:
             else:
                 count(t, claim.validation_id, attempts_failed=close_attempts(t, claim.part_id, next_round, why))
             t.change("UPDATE validation_parts SET state = 'waiting', worker = NULL WHERE id = ?", claim.part_id)
-            settle(t, claim.validation_id, self._store.now)  # it may be cancelled by now
+            settle(t, claim.validation_id)  # it may be cancelled by now
 
     def delete_ended(self, *, older_than: float, kept_of_owner: int) -> int:
         """Delete ended validations beyond the retention limits."""
         later = "SELECT COUNT(*) FROM validations v WHERE v.owner = validations.owner AND v.finished_at IS NOT NULL "
         later += "AND (v.created_at, v.id) > (validations.created_at, validations.id)"
         sql = f"DELETE FROM validations WHERE state NOT IN {OPEN_STATES} "  # noqa: S608 - constants
-        sql += f"AND (finished_at < {self._store.now} - ? OR ({later}) >= ?)"
+        sql += f"AND (finished_at < ? OR ({later}) >= ?)"
         with self._store.write() as t:
-            return t.change(sql, older_than, kept_of_owner)
+            return t.change(sql, t.now - older_than, kept_of_owner)
 
     def _first_free(self, worker: str) -> _Free | None:
         """The first parts of all validations come before the second ones, so a large validation delays no other.
@@ -258,10 +258,9 @@ class PartStore:
         claim = Claim(worker, free.token + 1, free.part_id, free.validation_id, *taken[0], *asked_by)
         if lost := close_attempts(t, claim.part_id, claim.next_round, LOST):
             count(t, claim.validation_id, attempts_lost=lost)
-        sql = f"UPDATE validations SET started_at = COALESCE(started_at, {self._store.now}) WHERE id = ?"  # noqa: S608
-        t.change(sql, claim.validation_id)
         if t.change("UPDATE validations SET state = 'running' WHERE id = ? AND state = 'queued'", claim.validation_id):
             add_event(t, claim.validation_id, "state", {"state": "running"})
+            t.change("UPDATE validations SET started_at = updated_at WHERE id = ?", claim.validation_id)
         return claim
 
     def _begin(self, t: Transaction, claim: Claim, limits: AttemptLimits) -> bool:
@@ -277,7 +276,7 @@ class PartStore:
         if losses >= limits.lost or failed_attempts(t, claim.part_id, next_round) >= limits.failed:
             self._end(t, claim, "failed", Failure("exhausted", tell_attempts(t, claim.part_id, next_round)))
             return False
-        count_attempt(t, claim.part_id, next_round, claim.worker, self._store.now)
+        count_attempt(t, claim.part_id, next_round, claim.worker)
         return True
 
     def _keep(self, t: Transaction, claim: Claim, done: FinishedRound) -> None:
@@ -320,11 +319,12 @@ class PartStore:
                 claim.validation_id,
             )
         t.change(
-            f"UPDATE validation_parts SET state = ?, checkpoint = NULL, ended_at = {self._store.now} WHERE id = ?",  # noqa: S608
+            "UPDATE validation_parts SET state = ?, checkpoint = NULL, ended_at = ? WHERE id = ?",
             state,
+            t.now,
             claim.part_id,
         )
-        settle(t, claim.validation_id, self._store.now)
+        settle(t, claim.validation_id)
 
 
 def _lock(t: Transaction, validation_id: str) -> bool | None:

@@ -1,7 +1,6 @@
 """Validations as records, and the statements that the stores of validations share."""
 
 import json
-import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -92,9 +91,11 @@ class EventRecord:
 
 def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any]) -> None:
     """Append an event; the validation's row is locked by it, so numbers are taken in the order of commits."""
-    sql = "UPDATE validations SET last_event = last_event + 1, updated_at = ? WHERE id = ? "
+    # No moment of a validation lies before an earlier one, even if the database's clock was set back.
+    sql = "UPDATE validations SET last_event = last_event + 1, "
+    sql += "updated_at = CASE WHEN updated_at > ? THEN updated_at ELSE ? END WHERE id = ? "
     sql += "RETURNING last_event, owner, request_id"
-    for number, owner, asked_by in t.rows(sql, time.time(), validation_id):
+    for number, owner, asked_by in t.rows(sql, t.now, t.now, validation_id):
         t.change(
             "INSERT INTO validation_events (validation_id, number, kind, body) VALUES (?, ?, ?, ?)",
             validation_id,
@@ -107,15 +108,16 @@ def add_event(t: Transaction, validation_id: str, kind: str, body: dict[str, Any
             announce(t, owner, event, validation_id, body, request_id=request_id() or asked_by)
 
 
-def settle(t: Transaction, validation_id: str, now: str) -> None:
+def settle(t: Transaction, validation_id: str) -> None:
     """Cancel parts that have not begun if the validation is cancelled; once no part is open, record how it ended."""
     ((state, cancelled, failure),) = t.rows(
         "SELECT state, cancelled, failure FROM validations WHERE id = ?", validation_id
     )
     if cancelled:
         t.change(
-            f"UPDATE validation_parts SET state = 'cancelled', ended_at = {now} "  # noqa: S608 - constants
+            "UPDATE validation_parts SET state = 'cancelled', ended_at = ? "
             "WHERE validation_id = ? AND state = 'waiting'",
+            t.now,
             validation_id,
         )
     sql = f"SELECT COUNT(*) FROM validation_parts WHERE validation_id = ? AND state IN {OPEN_PARTS}"  # noqa: S608
@@ -126,9 +128,9 @@ def settle(t: Transaction, validation_id: str, now: str) -> None:
         "SELECT COUNT(*) FROM validation_parts WHERE validation_id = ? AND state <> 'done'", validation_id
     )
     ended = "failed" if failure is not None else "cancelled" if undone else "succeeded"
-    t.change(f"UPDATE validations SET state = ?, finished_at = {now} WHERE id = ?", ended, validation_id)  # noqa: S608
-    count(t, validation_id, **{ended: 1})
     body: dict[str, Any] = {"state": ended}
     if failure is not None:
         body["failure"] = json.loads(failure)
     add_event(t, validation_id, "state", body)
+    t.change("UPDATE validations SET state = ?, finished_at = updated_at WHERE id = ?", ended, validation_id)
+    count(t, validation_id, **{ended: 1})

@@ -1,6 +1,5 @@
 """Validations as callers see them: accepted, listed, cancelled, followed."""
 
-import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 
 from app.store import Store
 from app.store.about import About, joined, made_by, read_about, tell
+from app.store.database import ReadTransaction
 from app.store.paging import Page, owned_page
 from app.store.totals import Totals, read_totals
 from app.store.usage import ROW_BYTES, charge
@@ -143,7 +143,6 @@ class ValidationStore:
         most_open_of_owner: int,
         most_bytes: int,
     ) -> Accepted:
-        created_at = time.time()
         with self._store.write() as t:
             made = made_by(t, new.owner, new.about.key)
             if made is not None:
@@ -161,9 +160,9 @@ class ValidationStore:
                 "VALUES (?, ?, ?, 'queued', 0, ?, 0, 0, ?, ?, ?, ?, ?)",
                 new.id,
                 new.owner,
-                created_at,
+                t.now,
                 sum(part.rounds for part in new.parts),
-                created_at,
+                t.now,
                 request,
                 work,
                 new.request_id,
@@ -181,11 +180,11 @@ class ValidationStore:
                     part.seed,
                     part.draw,
                     part.rounds,
-                    created_at,
+                    t.now,
                 )
             add_event(t, new.id, "state", {"state": "queued"})
             size = _size(new, len(request) + len(work) + more)
-            charge(t, self._store, new.owner, "validation", new.id, size=size, limit=most_bytes)
+            charge(t, new.owner, "validation", new.id, t.now, size=size, limit=most_bytes)
         return Accepted(new.id, new.about.digest, new=True)
 
     def find(self, owner: str, validation_id: str) -> ValidationRecord | None:
@@ -236,7 +235,7 @@ class ValidationStore:
             )
             if asked:
                 add_event(t, validation_id, "state", {"state": "cancelling"})
-                settle(t, validation_id, self._store.now)
+                settle(t, validation_id)
         return self.find(owner, validation_id)
 
     def erase(self, owner: str, validation_id: str) -> bool:
@@ -258,14 +257,18 @@ class ValidationStore:
 
     def counts(self) -> Counts:
         """The numbers of a scrape, all at one moment."""
-        waiting = f"SELECT COUNT(*), COALESCE({self._store.now} - MIN(created_at), 0) FROM"
         with self._store.read() as t:
             return Counts(
                 dict(t.rows("SELECT state, COUNT(*) FROM validations GROUP BY state")),
                 read_totals(t),
-                parts=Waiting(*t.rows(f"{waiting} validation_parts WHERE state = 'waiting'")[0]),
-                deliveries=Waiting(*t.rows(f"{waiting} webhook_deliveries WHERE delivered_at IS NULL")[0]),
+                parts=_waiting(t, "validation_parts WHERE state = 'waiting'"),
+                deliveries=_waiting(t, "webhook_deliveries WHERE delivered_at IS NULL"),
             )
+
+
+def _waiting(t: ReadTransaction, rows: str) -> Waiting:
+    ((count, first),) = t.rows(f"SELECT COUNT(*), MIN(created_at) FROM {rows}")  # noqa: S608 - constants
+    return Waiting(count, 0.0 if first is None else max(0.0, t.now - first))
 
 
 def _size(new: NewValidation, body: int) -> int:

@@ -6,7 +6,6 @@ import json
 import socket
 import ssl
 import threading
-import time
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 
@@ -33,7 +32,7 @@ def post(delivery: Delivery, targets: Targets) -> tuple[bool, str]:
         "User-Agent": "fedsift-webhooks",
         "X-Fedsift-Delivery": delivery.id,
         "X-Fedsift-Event": str(json.loads(delivery.body)["event"]),
-        "X-Fedsift-Signature": signature(delivery.secret, int(time.time()), body),
+        "X-Fedsift-Signature": signature(delivery.secret, int(delivery.begun_at), body),
     }
     try:
         place = targets.place(delivery.url)

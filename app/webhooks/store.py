@@ -5,7 +5,6 @@ RefusedError    the owner cannot have this webhook
 
 import json
 import secrets
-import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,7 +40,7 @@ class Webhook:
 
 @dataclass(frozen=True)
 class Delivery:
-    """An event that is to be delivered now; `attempt` counts from 1."""
+    """An event that is to be delivered now; `attempt` counts from 1 and begins at `begun_at`."""
 
     webhook_id: str
     id: str
@@ -49,6 +48,7 @@ class Delivery:
     attempt: int
     url: str
     secret: str
+    begun_at: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,6 @@ class WebhookStore:
         Raises:
             RefusedError: the owner has one for this URL already, or as many as it may have.
         """
-        made = Webhook(f"whk_{secrets.token_hex(8)}", owner, url, f"whs_{secrets.token_urlsafe(32)}", time.time())
         with self._store.write() as t:
             lock_owner(t, owner)
             had = [one for (one,) in t.rows("SELECT url FROM webhooks WHERE owner = ?", owner)]
@@ -85,6 +84,7 @@ class WebhookStore:
                 raise RefusedError(told)
             if len(had) >= MOST_OF_OWNER:
                 raise RefusedError(f"there are {MOST_OF_OWNER} webhooks already: delete one first")
+            made = Webhook(f"whk_{secrets.token_hex(8)}", owner, url, f"whs_{secrets.token_urlsafe(32)}", t.now)
             sql = "INSERT INTO webhooks (id, owner, url, secret, created_at) VALUES (?, ?, ?, ?, ?)"
             t.change(sql, made.id, made.owner, made.url, made.secret, made.created_at)
         return made
@@ -107,40 +107,39 @@ class WebhookStore:
         """
         with self._store.read() as t:
             due = t.rows(
-                "SELECT d.webhook_id, d.id, d.body, d.attempts, w.url, w.secret FROM webhook_deliveries d "  # noqa: S608
+                "SELECT d.webhook_id, d.id, d.body, d.attempts, w.url, w.secret FROM webhook_deliveries d "
                 "JOIN webhooks w ON w.id = d.webhook_id "
-                f"WHERE d.delivered_at IS NULL AND d.next_at <= {self._store.now} AND NOT EXISTS ("
+                "WHERE d.delivered_at IS NULL AND d.next_at <= ? AND NOT EXISTS ("
                 "SELECT 1 FROM webhook_deliveries e WHERE e.webhook_id = d.webhook_id AND e.resource = d.resource "
                 "AND e.delivered_at IS NULL AND e.number < d.number) ORDER BY d.next_at, d.created_at LIMIT ?",
+                t.now,
                 _CANDIDATES,
             )
         for webhook_id, event_id, body, attempts, url, secret in due:
             with self._store.write() as t:
                 claimed = t.change(
-                    f"UPDATE webhook_deliveries SET attempts = attempts + 1, next_at = {self._store.now} + ? "  # noqa: S608
+                    "UPDATE webhook_deliveries SET attempts = attempts + 1, next_at = ? "
                     "WHERE webhook_id = ? AND id = ? AND attempts = ? AND delivered_at IS NULL",
-                    lease,
+                    t.now + lease,
                     webhook_id,
                     event_id,
                     attempts,
                 )
-            if claimed:
-                return Delivery(webhook_id, event_id, body, attempts + 1, url, secret)
+                if claimed:
+                    return Delivery(webhook_id, event_id, body, attempts + 1, url, secret, t.now)
         return None
 
     def delivered(self, delivery: Delivery, answer: str) -> None:
         """Note that it has arrived."""
-        sql = f"UPDATE webhook_deliveries SET delivered_at = {self._store.now}, answer = ? "  # noqa: S608 - an expression
-        sql += "WHERE webhook_id = ? AND id = ?"
+        sql = "UPDATE webhook_deliveries SET delivered_at = ?, answer = ? WHERE webhook_id = ? AND id = ?"
         with self._store.write() as t:
-            t.change(sql, answer, delivery.webhook_id, delivery.id)
+            t.change(sql, t.now, answer, delivery.webhook_id, delivery.id)
 
     def failed(self, delivery: Delivery, answer: str, wait: float) -> None:
         """Let the next attempt begin in so many seconds, unless another one has begun since."""
-        sql = f"UPDATE webhook_deliveries SET next_at = {self._store.now} + ?, answer = ? "  # noqa: S608 - an expression
-        sql += "WHERE webhook_id = ? AND id = ? AND attempts = ?"
+        sql = "UPDATE webhook_deliveries SET next_at = ?, answer = ? WHERE webhook_id = ? AND id = ? AND attempts = ?"
         with self._store.write() as t:
-            t.change(sql, wait, answer, delivery.webhook_id, delivery.id, delivery.attempt)
+            t.change(sql, t.now + wait, answer, delivery.webhook_id, delivery.id, delivery.attempt)
 
     def log(self, webhook_id: str, limit: int) -> list[LogEntry]:
         """The newest deliveries of a webhook, newest first."""
@@ -159,9 +158,9 @@ class WebhookStore:
 
         def work(t: Transaction) -> int:
             return t.change(
-                "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries "  # noqa: S608
-                f"WHERE created_at < {self._store.now} - ? ORDER BY created_at LIMIT ?)",
-                86400 * days,
+                "DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries "
+                "WHERE created_at < ? ORDER BY created_at LIMIT ?)",
+                t.now - 86400 * days,
                 _DELETED_AT_ONCE,
             )
 

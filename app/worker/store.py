@@ -35,9 +35,9 @@ class WorkerStore:
     def register(self, worker_id: str, host: str, pid: int, data_sets: Iterable[str] = ()) -> None:
         """Add a worker, with its first heartbeat; it may be added already if an answer of the store was lost."""
         columns = "id, host, pid, data_sets, started_at, beats"
-        sql = f"INSERT INTO workers ({columns}) VALUES (?, ?, ?, ?, {self._store.now}, 1) ON CONFLICT (id) DO NOTHING"  # noqa: S608
+        sql = f"INSERT INTO workers ({columns}) VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (id) DO NOTHING"  # noqa: S608
         with self._store.write() as t:
-            t.change(sql, worker_id, host, pid, written(data_sets))
+            t.change(sql, worker_id, host, pid, written(data_sets), t.now)
 
     def report(self, worker_id: str, data_sets: Iterable[str]) -> None:
         """Tell which data sets a worker has now."""

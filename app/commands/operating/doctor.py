@@ -127,11 +127,10 @@ def _inside(database: Database, settings: Settings) -> Iterator[Finding]:
             told = f"{len(missing)} migrations run at the next start: take a backup first"
             yield Finding("warning", "store", told)
             return
-        ((now,),) = t.rows(f"SELECT {database.now}")
         yield Finding("ok", "store", f"answers in {1000 * took:.0f} ms, {_kept(t)}")
-        yield _clock(t, float(now), time.time())
+        yield _clock(t, time.time())
         yield from _keys(t, settings)
-        yield _webhooks(t, settings, float(now))
+        yield _webhooks(t, settings)
         ((waiting,),) = t.rows("SELECT COUNT(*) FROM validations WHERE state IN ('queued', 'running')")
     free = database.free_bytes()
     if free is not None:
@@ -149,17 +148,17 @@ def _kept(t: ReadTransaction) -> str:
 _THINGS = ("plans", "runs", "validations", "networks")
 
 
-def _clock(t: ReadTransaction, store: float, here: float) -> Finding:
-    if abs(store - here) > _CLOCK_SECONDS:
-        return Finding("warning", "clock", f"the database's clock is {store - here:+.1f} s from this machine's")
+def _clock(t: ReadTransaction, here: float) -> Finding:
+    if abs(t.now - here) > _CLOCK_SECONDS:
+        return Finding("warning", "clock", f"the database's clock is {t.now - here:+.1f} s from this machine's")
     newest = max(t.rows(f"SELECT COALESCE(MAX(created_at), 0) FROM {name}")[0][0] for name in _THINGS)  # noqa: S608
-    if newest > here + _CLOCK_SECONDS:
-        return Finding("warning", "clock", f"rows are dated {newest - here:.0f} s in the future: a clock was wrong")
+    if newest > t.now + _CLOCK_SECONDS:
+        return Finding("warning", "clock", f"rows are dated {newest - t.now:.0f} s in the future: a clock was wrong")
     return Finding("ok", "clock", f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(here))}, as the database's")
 
 
 def _keys(t: ReadTransaction, settings: Settings) -> Iterator[Finding]:
-    now = time.time()
+    now = t.now
     ends = [(name, math.inf if at is None else at) for name, at in t.rows("SELECT name, expires_at FROM api_keys")]
     valid = [name for name, at in ends if at > now]
     soon = sorted(name for name, at in ends if now < at < now + _SOON_DAYS * 86400)
@@ -175,7 +174,7 @@ def _keys(t: ReadTransaction, settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "keys", told + (f", or {settings.gateway_header}" if settings.gateway_header else ""))
 
 
-def _webhooks(t: ReadTransaction, settings: Settings, now: float) -> Finding:
+def _webhooks(t: ReadTransaction, settings: Settings) -> Finding:
     ((count,),) = t.rows("SELECT COUNT(*) FROM webhooks")
     ((waiting, first),) = t.rows(
         "SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM webhook_deliveries WHERE delivered_at IS NULL"
@@ -183,8 +182,8 @@ def _webhooks(t: ReadTransaction, settings: Settings, now: float) -> Finding:
     told = f"{count}, {waiting} events wait"
     if count and not settings.webhook_targets:
         return Finding("warning", "webhooks", f"{told}, and FEDSIFT_WEBHOOK_TARGETS lists no target here")
-    if waiting and now - first > _STALE_SECONDS:
-        why = f"the first for {(now - first) / 3600:.0f} h: `fedsift webhooks deliveries ID` says why"
+    if waiting and t.now - first > _STALE_SECONDS:
+        why = f"the first for {(t.now - first) / 3600:.0f} h: `fedsift webhooks deliveries ID` says why"
         return Finding("warning", "webhooks", f"{told}, {why}")
     return Finding("ok", "webhooks", told)
 

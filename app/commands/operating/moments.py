@@ -1,12 +1,12 @@
 """Times on the command line: shown in ISO 8601, read as such or as a time from now."""
 
 import re
-import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import typer
 
-__all__ = ["moment", "read_length", "read_moment"]
+__all__ = ["Until", "moment", "read_length", "read_until"]
 
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 _LENGTH = re.compile(r"(\d{1,6})([smhdw])")
@@ -29,23 +29,39 @@ def read_length(text: str) -> float:
     return int(found[1]) * _SECONDS[found[2]]
 
 
-def read_moment(text: str) -> float:
-    """Seconds since 1970 of a time to come: a length from now, or an ISO time, of UTC unless it says otherwise.
+@dataclass(frozen=True)
+class Until:
+    """A time to come, as it was written: a length from now, or a moment in seconds since 1970."""
+
+    text: str
+    seconds: float
+    from_now: bool
+
+    def after(self, now: float) -> float:
+        """The moment in seconds since 1970; `now` is the clock of the database that keeps it.
+
+        Raises:
+            typer.BadParameter: it is over.
+        """
+        at = now + self.seconds if self.from_now else self.seconds
+        if at <= now:
+            raise typer.BadParameter(f"{self.text!r} is over already")
+        return at
+
+
+def read_until(text: str) -> Until:
+    """A length from now, or an ISO time, of UTC unless it says otherwise.
 
     Raises:
-        typer.BadParameter: it is neither, or over.
+        typer.BadParameter: it is neither.
     """
-    now = time.time()
     if _LENGTH.fullmatch(text):
-        at = now + read_length(text)
-    else:
-        try:
-            given = datetime.fromisoformat(text)
-        except ValueError:
-            raise typer.BadParameter(
-                f"{text!r} is neither a length such as 90d nor a time such as 2030-12-31T12:00Z"
-            ) from None
-        at = (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
-    if at <= now:
-        raise typer.BadParameter(f"{text!r} is over already")
-    return at
+        return Until(text, read_length(text), from_now=True)
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is neither a length such as 90d nor a time such as 2030-12-31T12:00Z"
+        ) from None
+    at = given if given.tzinfo else given.replace(tzinfo=UTC)
+    return Until(text, at.timestamp(), from_now=False)

@@ -51,8 +51,9 @@ def test_a_key_that_may_only_read_is_known_and_may_not_write(tmp_path: Path) -> 
 
 def test_a_key_is_refused_as_soon_as_it_expires_though_it_is_cached(tmp_path: Path) -> None:
     make_key(tmp_path, "stays")
-    key = make_key(tmp_path, "one", "--expires-in", "15s")
-    with running_server(tmp_path, auth="required") as server, server.client(headers=with_key(key)) as client:
+    with running_server(tmp_path, auth="required") as server, server.client() as client:
+        key = make_key(tmp_path, "one", "--expires-in", "15s")
+        client.headers.update(with_key(key))
         end = datetime.fromisoformat(key["expires_at"])
         answers: list[tuple[bool, httpx.Response]] = []
         while datetime.now(UTC) < end + timedelta(seconds=1.2):

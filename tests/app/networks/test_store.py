@@ -146,10 +146,10 @@ def test_a_deleted_network_stays_as_long_as_a_run_uses_it(store: Store) -> None:
 
 def test_networks_that_were_not_changed_for_long_are_forgotten(store: Store) -> None:
     networks = NetworkStore(store)
-    add(store, "old")
-    add(store, "new")
-    with store.write() as t:
-        t.change("UPDATE usage SET grown_at = grown_at - ? WHERE network_id = ?", 86400 * 11, "old")
+    for name, days in (("old", 11), ("new", 9)):
+        add(store, name)
+        with store.write() as t:
+            t.change("UPDATE usage SET grown_at = ? WHERE network_id = ?", t.now - 86400 * days, name)
     assert networks.delete_old(10) == 1
     assert networks.find("me", "old") is None
     assert rows(store, "old") == 0

@@ -123,17 +123,6 @@ def test_a_schema_of_a_newer_release_is_refused(store: Store, database_url: str)
     later.close()
 
 
-def test_the_clock_is_the_databases_in_seconds(store: Store) -> None:
-    def now() -> float:
-        with store.read() as t:
-            ((seconds,),) = t.rows(f"SELECT {store.now}")
-        return float(seconds)
-
-    first = now()
-    assert first > 1.7e9
-    assert first <= now() < first + 60
-
-
 def test_a_statement_that_fails_is_a_store_error(store: Store) -> None:
     with pytest.raises(StoreError), store.write() as t:
         t.rows("SELECT nothing FROM nowhere")

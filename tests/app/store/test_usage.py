@@ -33,17 +33,18 @@ def used(store: Store, owner: str = "me") -> int:
 
 def keep_plan(store: Store, name: str, size: int, *, limit: int = PLENTY, owner: str = "me") -> None:
     """Bytes at random, so that they cannot be packed."""
-    PlanStore(store).adding(PlanEntry(name, 0.0, About()), owner, KeptPlan(os.urandom(size), b""), most_bytes=limit)()
+    entry = PlanEntry(name, store.now(), About())
+    PlanStore(store).adding(entry, owner, KeptPlan(os.urandom(size), b""), most_bytes=limit)()
 
 
-def period(run: str, aggregation: int, size: int) -> PeriodRecord:
-    return PeriodRecord(run, aggregation, "", os.urandom(size), "{}", b"", 0.0, "", None)
+def period(run: str, aggregation: int, size: int, now: float = 1.0) -> PeriodRecord:
+    return PeriodRecord(run, aggregation, "", os.urandom(size), "{}", b"", now, "", None)
 
 
 def start_run(store: Store, name: str, size: int, *, limit: int = PLENTY) -> None:
-    RunStore(store).adding(
-        RunRecord(name, "me", 0.0, 1, 1, 1, 1, 0.0, About()), os.urandom(size), period(name, 0, 0), most_bytes=limit
-    )()
+    now = store.now()
+    run = RunRecord(name, "me", now, 1, 1, 1, 1, now, About())
+    RunStore(store).adding(run, os.urandom(size), period(name, 0, 0), most_bytes=limit)()
 
 
 def make_older(store: Store, thing: str, name: str, days: float) -> None:
@@ -137,7 +138,7 @@ def test_what_has_not_grown_for_long_is_deleted(store: Store) -> None:
     make_older(store, "plan", "old", 8)
     make_older(store, "run", "old", 8)
     make_older(store, "run", "new", 8)
-    assert RunStore(store).adding_period("me", period("new", 1, 10), most_bytes=PLENTY)()
+    assert RunStore(store).adding_period("me", period("new", 1, 10, store.now()), most_bytes=PLENTY)()
     assert delete_old(store, "plan", 7) == 1
     assert delete_old(store, "run", 7) == 1
     assert PlanStore(store).find("me", "old") is None
