@@ -25,7 +25,6 @@ __all__ = ["Assumption", "FleetIn", "LinksLeftOut", "Translated", "Translation"]
 
 # More kinds of labels than this are a mistake, such as an id for each datapoint.
 _MOST_CLASSES = 1000
-_MEGABYTE = 1e6
 
 
 class Assumption(AnswerModel):
@@ -200,7 +199,7 @@ class FleetIn(RequestModel):
             processing=self.epochs_per_step * np.nan_to_num(sample),
             source=fleet.source,
             target=fleet.target,
-            transmit=self.datapoint_bytes / _MEGABYTE * np.nan_to_num(megabyte),
+            transmit=fleet.joules_per_datapoint(np.nan_to_num(megabyte)),
         )
 
     def _classes(self) -> list[str]:

@@ -77,7 +77,8 @@ class FleetLink(RequestModel):
         None, description="Share of what is sent that has to be sent again; 0 if left out."
     )
     joules_per_megabyte: Optional[_Joules] = Field(
-        None, description="Energy to send 10⁶ bytes; not counted if left out."
+        None,
+        description="Energy to send 10⁶ bytes once; bytes that are sent again count again. Not counted if left out.",
     )
     similarity: Optional[Annotated[float, Field(ge=0, le=1)]] = Field(
         None, description="Share of the sender's data that the receiver covers already, if it was measured."

@@ -40,7 +40,7 @@ class Energy:
     Attributes:
         processing: joules for a datapoint that a device holds, in a step; one for each device.
         source, target: the ends of each link.
-        transmit: joules to send a datapoint over each link.
+        transmit: joules to send a datapoint over each link, what is sent again included.
     """
 
     processing: FloatArray

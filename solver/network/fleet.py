@@ -5,7 +5,7 @@
 | D_i | `datapoints` | datapoints |
 | p_i | `epochs_per_step` / `samples_per_second` | seconds of computing for a datapoint |
 | P_i | min(`step_seconds`·(1 − `load`), p_i·`storage_datapoints`); 0 for a device that may not train | seconds a step |
-| ψ_ki | 8·`datapoint_bytes` / (`mbps`·10⁶·(1 − `loss`)) | seconds of radio for a datapoint |
+| ψ_ki | 8·b_ki / (`mbps`·10⁶), b_ki = `datapoint_bytes` / (1 − `loss`) | seconds of radio for a datapoint |
 | Ψ_k | `airtime_seconds` | seconds of radio a step |
 | θ_i | min(`storage_datapoints` − D_i, `airtime_seconds` / mean ψ_ki of the links to i) | datapoints a step |
 | A_ki | a link within one trust group (or outside all), from a device that may send to one that may train | |
@@ -27,7 +27,7 @@ from solver.validation import as_column, as_indices, as_number, frozen, reject_f
 __all__ = ["Fleet"]
 
 _BITS_IN_BYTE = 8
-_BITS_IN_MEGABIT = 1e6
+_MEGA = 1e6
 _POSITIVE = ("step_seconds", "datapoint_bytes", "epochs_per_step")
 _DEVICE_COLUMNS = ("datapoints", "samples_per_second", "load", "airtime_seconds")
 _FLAGS = ("may_train", "may_send")
@@ -120,10 +120,18 @@ class Fleet:
         return ~(self.across_groups | self.unwilling)
 
     @property
+    def bytes_per_datapoint(self) -> FloatArray:
+        """b: what each link sends for a datapoint until all of it has arrived; what is lost is sent again."""
+        return np.asarray(self.datapoint_bytes / (1.0 - self.loss))
+
+    @property
     def seconds_per_datapoint(self) -> FloatArray:
         """ψ of each link, in seconds."""
-        bits = _BITS_IN_BYTE * self.datapoint_bytes
-        return np.asarray(bits / (self.mbps * _BITS_IN_MEGABIT * (1.0 - self.loss)))
+        return np.asarray(_BITS_IN_BYTE * self.bytes_per_datapoint / (self.mbps * _MEGA))
+
+    def joules_per_datapoint(self, joules_per_megabyte: FloatArray) -> FloatArray:
+        """What each link takes to send a datapoint, what is sent again included."""
+        return np.asarray(self.bytes_per_datapoint / _MEGA * joules_per_megabyte)
 
     def devices(self, label_counts: FloatArray | None = None, label_epsilon: float | None = None) -> Devices:
         """The device columns of the network."""

@@ -241,12 +241,13 @@ def test_all_faults_of_a_fleet_are_told_at_once(client: httpx.Client) -> None:
     assert problem["detail"] == "5 rules are broken"
 
 
-def test_a_fleet_that_tells_joules_gets_the_energy_of_its_plan(client: httpx.Client) -> None:
+@pytest.mark.parametrize("loss", [0, 0.5])
+def test_a_fleet_that_tells_joules_gets_the_energy_of_its_plan(client: httpx.Client, loss: float) -> None:
     assert "energy" not in answered(client, ask())
     fleet = copy.deepcopy(FLEET)
     fleet["epochs_per_step"] = 2
     fleet["devices"][0]["joules_per_sample"] = 0.02
-    fleet["links"][0]["joules_per_megabyte"] = 0.5
+    fleet["links"][0] |= {"joules_per_megabyte": 0.5, "loss": loss}
     plan = answered(client, ask(fleet=fleet, sampled_ids=["hub"]))
     sent = sum(
         datapoints
@@ -254,9 +255,9 @@ def test_a_fleet_that_tells_joules_gets_the_energy_of_its_plan(client: httpx.Cli
         for source, datapoints in zip(step["transfers"]["source"], step["transfers"]["datapoints"], strict=True)
         if source == 1
     )
-    # cam-1 sends 3,000 bytes a datapoint, and the hub goes through its data twice.
+    # cam-1 sends 3,000 bytes a datapoint, twice where half is lost, and the hub goes through its data twice.
     assert sent > 0
-    assert plan["energy"]["transmit"] == pytest.approx(sent * 0.003 * 0.5)
+    assert plan["energy"]["transmit"] == pytest.approx(sent * 0.003 / (1 - loss) * 0.5)
     held = sum(step["sampled_data"][0] for step in plan["steps"])
     assert plan["energy"]["processing"] == pytest.approx(held * 2 * 0.02)
     assert plan["energy_term"] == 0

@@ -44,6 +44,12 @@ def test_the_quantities_of_the_paper_by_hand() -> None:
     assert FLEET.unwilling.tolist() == [False, False, False, True, True]
 
 
+def test_what_is_sent_again_takes_joules_again() -> None:
+    # Half of what the second link sends is lost, so 6,000 bytes go out for a datapoint of 3,000.
+    joules = FLEET.joules_per_datapoint(np.array([500.0, 500.0, 100.0, 0.0, 100.0]))
+    np.testing.assert_allclose(joules, [1.5, 3.0, 0.375, 0.0, 0.3])
+
+
 def test_data_stays_within_a_trust_group() -> None:
     grouped = replace(FLEET, group=np.array([0, 0, -1, -1]))
     assert grouped.across_groups.tolist() == [False, False, True, True, True]
