@@ -66,12 +66,14 @@ def test_curves_are_test_errors_in_the_colours_of_their_schemes() -> None:
     assert "standard deviation" in told
 
 
-def test_a_folder_is_drawn_again_to_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("solver.csv",):
-        shutil.copy(RESULTS / "solver" / name, tmp_path)
-    paths = redraw(tmp_path)
-    assert {path.name for path in paths} == {"solver.png", "solver.svg"}
-    assert (tmp_path / "solver.svg").read_bytes() == (RESULTS / "solver" / "solver.svg").read_bytes()
+@pytest.mark.parametrize("folder", sorted({path.parent.name for path in RESULTS.glob("*/*.svg")}))
+def test_every_figure_is_what_its_tables_give(folder: str, tmp_path: Path) -> None:
+    kept = {path.name: path.read_bytes() for path in (RESULTS / folder).glob("*.svg")}
+    for table in (RESULTS / folder).glob("*.csv"):
+        shutil.copy(table, tmp_path)
+    drawn_now = {path.name: path.read_bytes() for path in redraw(tmp_path) if path.suffix == ".svg"}
+    assert drawn_now.keys() == kept.keys()
+    assert [name for name in kept if drawn_now[name] != kept[name]] == [], "run `make figures`"
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
