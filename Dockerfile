@@ -42,6 +42,7 @@ FROM packages-serve AS root-serve
 COPY README.md LICENSE NOTICE ./
 COPY app app
 COPY fedl_sim fedl_sim
+COPY fedsift_launcher fedsift_launcher
 COPY sampler sampler
 COPY solver solver
 COPY deploy/image deploy/image
@@ -55,6 +56,7 @@ FROM packages-worker AS root-worker
 COPY README.md LICENSE NOTICE ./
 COPY app app
 COPY fedl_sim fedl_sim
+COPY fedsift_launcher fedsift_launcher
 COPY sampler sampler
 COPY solver solver
 COPY deploy/image deploy/image

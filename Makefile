@@ -20,7 +20,7 @@ DEV_EXTRAS := cluster,postgres,telemetry,train,worker
 # pip reads [dependency-groups] from 25.1 on; a new environment may have an older one.
 NEW_PIP := 'pip>=25.1'
 # Compile kernels and bytecode once, whatever PYTHONDONTWRITEBYTECODE says: a server should not compile when it starts.
-COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim
+COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim fedsift_launcher
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help serve test test-alerts test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \

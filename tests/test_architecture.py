@@ -15,7 +15,7 @@ from solver.instances import random_network
 from solver.kernels.horizon import solve_packed
 from solver.kernels.step import solve_alone
 
-PACKAGES = ("app", "fedl_sim", "sampler", "solver")
+PACKAGES = ("app", "fedl_sim", "fedsift_launcher", "sampler", "solver")
 
 
 def modules() -> list[str]:

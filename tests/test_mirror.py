@@ -7,7 +7,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 SOURCE = TESTS.parent
-PACKAGES = ("app", "fedl_sim", "sampler", "solver")
+PACKAGES = ("app", "fedl_sim", "fedsift_launcher", "sampler", "solver")
 
 
 def imported(path: Path) -> set[str]:

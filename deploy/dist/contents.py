@@ -1,6 +1,6 @@
 """Check what the wheel and the sdist contain: `python contents.py DIST`.
 
-The wheel has every file of the four packages that git tracks, the guide that `make docs` builds, and nothing else. The
+The wheel has every file of the five packages that git tracks, the guide that `make docs` builds, and nothing else. The
 sdist has the same packages, and neither of them has tests.
 """
 
@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-PACKAGES = ("app", "fedl_sim", "sampler", "solver")
+PACKAGES = ("app", "fedl_sim", "fedsift_launcher", "sampler", "solver")
 SOURCES = Path(__file__).parents[2]
 BUILT = {"app/guide/site.zip"}
 

@@ -10,7 +10,18 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-FOLDERS = ("app", "benchmarks", "deploy", "docs", "examples", "fedl_sim", "sampler", "solver", "tests")
+FOLDERS = (
+    "app",
+    "benchmarks",
+    "deploy",
+    "docs",
+    "examples",
+    "fedl_sim",
+    "fedsift_launcher",
+    "sampler",
+    "solver",
+    "tests",
+)
 TEXTS = (".cff", ".md", ".mk", ".py", ".sh", ".toml", ".yaml")
 
 

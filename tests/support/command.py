@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.support.waiting import PATIENCE
 
-__all__ = ["FEDSIFT", "SITE", "environment", "fedsift", "make_key"]
+__all__ = ["FEDSIFT", "SITE", "environment", "fedsift", "make_key", "packages_of_our_names"]
 
 # First on the path of every process that may train.
 SITE = str(Path(__file__).with_name("site"))
@@ -43,3 +43,12 @@ def make_key(folder: Path, name: str, *options: str) -> dict[str, str]:
     assert done.returncode == 0, done.stderr
     made: dict[str, str] = json.loads(done.stdout)
     return made
+
+
+def packages_of_our_names(folder: Path) -> Path:
+    """Make a folder with packages of our names that nobody may import."""
+    for name in ("app", "fedl_sim", "sampler", "solver"):
+        package = folder / name
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(f"raise RuntimeError('the {name} of the working directory was loaded')\n")
+    return folder

@@ -5,8 +5,19 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("app", "benchmarks", "clients", "deploy", "examples", "fedl_sim", "sampler", "solver", "tests")
-PACKAGES = ("app", "fedl_sim", "sampler", "solver")
+SOURCES = (
+    "app",
+    "benchmarks",
+    "clients",
+    "deploy",
+    "examples",
+    "fedl_sim",
+    "fedsift_launcher",
+    "sampler",
+    "solver",
+    "tests",
+)
+PACKAGES = ("app", "fedl_sim", "fedsift_launcher", "sampler", "solver")
 TEXTS = {".js", ".md", ".mk", ".py", ".sh", ".toml", ".ts", ".yaml"}
 IN_CODE = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

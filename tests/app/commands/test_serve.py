@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.command import environment
+from tests.support.command import SITE, environment, packages_of_our_names
 from tests.support.kernels import compile_kernels
 from tests.support.server import free_port
 from tests.support.validations import wait
@@ -27,22 +27,11 @@ VALIDATION = {
 }
 
 
-@pytest.fixture
-def hostile(tmp_path: Path) -> Path:
-    """A folder with packages of our names that nobody may import."""
-    folder = tmp_path / "hostile"
-    for name in ("app", "fedl_sim", "sampler", "solver"):
-        package = folder / name
-        package.mkdir(parents=True)
-        (package / "__init__.py").write_text(f"raise RuntimeError('the {name} of the working directory was loaded')\n")
-    return folder
-
-
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[tuple["subprocess.Popen[bytes]", httpx.Client]]:
     port = free_port()
     compile_kernels()
-    surroundings = environment(folder, scratch_dir=str(folder))
+    surroundings = environment(folder, scratch_dir=str(folder)) | {"PYTHONPATH": f".{os.pathsep}{SITE}"}
     command = [str(FEDSIFT), "serve", "--port", str(port), *options]
     log = folder.parent / "serve.log"
     with log.open("wb") as stream:
@@ -76,7 +65,8 @@ def descendants(pid: int) -> set[int]:
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_it_serves_and_trains_in_a_folder_with_packages_of_the_same_names(hostile: Path, processes: str) -> None:
+def test_it_serves_and_trains_in_a_folder_with_packages_of_the_same_names(tmp_path: Path, processes: str) -> None:
+    hostile = packages_of_our_names(tmp_path / "hostile")
     with serving(hostile, "--workers", "1", "--processes", processes) as (process, client):
         answer = client.post("/v1/validations", json=VALIDATION)
         assert answer.status_code == 202, answer.text
