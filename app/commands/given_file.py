@@ -26,10 +26,11 @@ def _content(path: Path) -> tuple[Any, bytes]:
     text = typer.get_binary_stream("stdin").read() if str(path) == "-" else path.read_bytes()
     try:
         content = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
+        reason = ""
+    except (ValueError, RecursionError) as error:
+        content, reason = None, str(error)
     if str(path) != "-" and is_graph(text, content):
         return {"fleet": import_plainly(path)}, text
-    if content is None:
-        raise MalformedError("the file is not valid JSON")
+    if reason:
+        raise MalformedError(f"{path} is not valid JSON: {reason}")
     return content, text

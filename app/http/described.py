@@ -54,7 +54,7 @@ def body_problems(malformed: str, content_type: str = JSON) -> tuple[ServiceErro
     )
 
 
-JSON_BODY = body_problems("the body is not valid JSON")
+JSON_BODY = body_problems("the body is not valid JSON: trailing comma at line 3 column 1")
 
 
 def reads(model: type[BaseModel]) -> dict[str, Any]:

@@ -94,6 +94,8 @@ def read_vis_lines(source: Source) -> Draft:
             continue
         try:
             entry = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InvalidInputError(f"{place}, column {error.colno}", f"is not JSON: {error.msg}") from None
         except (ValueError, RecursionError):
             entry = None
         if not isinstance(entry, Mapping):

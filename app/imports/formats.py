@@ -92,7 +92,9 @@ def _document(source: Source) -> Mapping[str, Any]:
     try:
         document = json.loads(source.text)
     except json.JSONDecodeError as error:
-        raise InvalidInputError(f"{source.name}, line {error.lineno}", f"is not JSON: {error.msg}") from None
+        raise InvalidInputError(
+            f"{source.name}, line {error.lineno}, column {error.colno}", f"is not JSON: {error.msg}"
+        ) from None
     except (ValueError, RecursionError):
         raise InvalidInputError(source.name, "is not JSON that can be read") from None
     if not isinstance(document, Mapping):

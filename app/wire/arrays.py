@@ -97,8 +97,8 @@ def read_plainly(model: type[M], body: bytes, size: JsonSize | None = None) -> M
 def _objects(body: bytes) -> Any:
     try:
         return from_json(body)
-    except ValueError:
-        raise MalformedError("the body is not valid JSON") from None
+    except ValueError as error:
+        raise MalformedError(f"the body is not valid JSON: {error}") from None
 
 
 def _content(body: bytes, n_values: int) -> dict[str, Any]:

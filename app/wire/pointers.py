@@ -69,7 +69,8 @@ def refusal(error: ValidationError, model: type[BaseModel]) -> ServiceError:
         return InvalidRequestError([ErrorItem(pointer="", detail=f"{count} rules are broken")], count=count)
     found = error.errors(include_url=False, include_context=False, include_input=False)
     if found[0]["type"] == "json_invalid":
-        return MalformedError("the body is not valid JSON")
+        reason = found[0]["msg"].removeprefix("Invalid JSON: ")  # the parser's, with line and column
+        return MalformedError(f"the body is not valid JSON: {reason}")
     items = [_item(model, one["type"], one["loc"], one["msg"]) for one in found[:ERROR_LIMIT]]
     return InvalidRequestError(items, count=count)
 

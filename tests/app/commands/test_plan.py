@@ -119,6 +119,14 @@ def test_what_is_wrong_is_named(change: dict[str, Any], words: str) -> None:
     assert problem["type"] == "urn:fedsift:problem:invalid"
 
 
+def test_of_a_file_that_is_not_json_name_line_and_column_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    path.write_text('{\n  "horizon": four\n}')
+    refused = fedsift(str(path))
+    assert refused.exit_code == 1
+    assert f"{path} is not valid JSON: Expecting value: line 2 column 14 " in refused.stderr
+
+
 def test_an_infeasible_request_names_the_devices() -> None:
     network = {**REQUEST["network"], "devices": {**REQUEST["network"]["devices"], "data": [0.0] * 12}}
     refused = fedsift("-", text=json.dumps({**REQUEST, "network": network}))

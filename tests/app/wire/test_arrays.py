@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from app.http.problems import ServiceError
+from app.http.problems import MalformedError, ServiceError
 from app.plans.request import PlanRequest
 from app.runs.request import AggregationRequest
 from app.wire.arrays import read_model
@@ -156,3 +156,9 @@ def test_deep_bodies_end_as_with_the_plain_reader(inner: str) -> None:
 )
 def test_what_is_no_request_ends_as_with_the_plain_reader(body: bytes) -> None:
     assert_read_alike(body)
+
+
+def test_a_large_body_that_is_not_json_is_refused_with_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.wire.arrays._ERRORS_MAY_COPY", 0)
+    with pytest.raises(MalformedError, match="^the body is not valid JSON: expected value at line 2 column 15$"):
+        read_model(PlanRequest, b'{"horizon": 1,\n"sample_size":}')

@@ -69,8 +69,10 @@ def test_an_unknown_field_is_named_with_the_nearest_known_one(body: str, pointer
     assert item.detail == f"does not exist here{detail}"
 
 
-def test_what_is_not_json_is_malformed() -> None:
-    assert isinstance(refused("{"), MalformedError)
+def test_what_is_not_json_is_malformed_and_the_place_is_named() -> None:
+    refusal = refused('{\n  "topology": {"kind": "matrix"},\n}')
+    assert isinstance(refusal, MalformedError)
+    assert refusal.detail == "the body is not valid JSON: trailing comma at line 3 column 1"
 
 
 @pytest.mark.parametrize(("count", "listed"), [(ERROR_LIMIT + 5, ERROR_LIMIT), (5000, 1)])
