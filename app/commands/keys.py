@@ -62,7 +62,7 @@ def create(
 ) -> None:
     """Make a key. It is shown once; only its digest is kept. Without a time it does not expire."""
     scope: Scope = "read" if read_only else "full"
-    with opened_store() as store:
+    with opened_store(makes=True) as store:
         expires_at = None if expires is None else expires.after(store.now())
         record, text = KeyRing(store).create(name, owner, scope=scope, expires_at=expires_at)
     _show(record, text, as_json=as_json)

@@ -45,13 +45,13 @@ def serve(
 ) -> None:
     """Start the service; SIGTERM and Ctrl+C end it with status 0. Every FEDSIFT_* setting is in docs/api.md."""
     settings = read_settings(host=host, port=port, processes=processes, workers=workers)
-    refuse_newer_schema(settings)
-    refuse_open_door(settings)
     refuse_taken_port(settings)
     refuse_missing_telemetry(settings)
     if settings.workers:
         require_extra()
     set_up_logs(settings.log_level)
+    refuse_newer_schema(settings)
+    refuse_open_door(settings)
     settings.export()
     _on_stop_signals(leave)
     if settings.processes == 1:

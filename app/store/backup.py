@@ -38,10 +38,7 @@ def back_up(url: str, path: Path, timeout: float) -> dict[str, int]:
     """
     if path.exists():
         raise BackupError(f"{path} is there already, and no backup is written over")
-    sqlite_path = url.removeprefix("sqlite:///")
-    if sqlite_path != url and not Path(sqlite_path).exists():  # opening it would make it
-        raise BackupError(f"{named(url)}: there is no database")
-    _check_answer(url, timeout)
+    _check_answer(url, timeout, makes=False)
     with _opened(url) as source, source.read() as t, _new_file(path) as target:
         done = applied(source, t)
         if not done:
@@ -58,7 +55,7 @@ def restore(path: Path, url: str, timeout: float) -> dict[str, int]:
         BackupError: the database does not answer, has rows or other tables already, or the file is damaged.
         StoreError: the backup is of a newer release, or cannot be read.
     """
-    _check_answer(url, timeout)
+    _check_answer(url, timeout, makes=True)
     with reading_file(path) as t:
         done = applied(SqliteDatabase(path), t)
         if not done:
@@ -114,9 +111,9 @@ def _opened(url: str) -> Iterator[Database]:
         database.close()
 
 
-def _check_answer(url: str, timeout: float) -> None:
+def _check_answer(url: str, timeout: float, *, makes: bool) -> None:
     """Do not wait for hours for a database that is not there."""
-    database = open_database(url, timeout)
+    database = open_database(url, timeout, makes=makes)
     try:
         with database.read() as t:
             t.rows("SELECT 1")

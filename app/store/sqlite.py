@@ -1,6 +1,7 @@
 """SQLite in write-ahead mode: readers and one writer at once, from any number of processes."""
 
 import errno
+import logging
 import sqlite3
 import threading
 import time
@@ -23,6 +24,8 @@ from app.store.deadline import deadline_in
 from app.store.reserve import Reserve, free_bytes
 
 __all__ = ["SqliteDatabase", "reading_file"]
+
+_log = logging.getLogger("fedsift.store")
 
 # The file may keep so many free pages, and the log so many bytes, for what is written next.
 _SPARE_PAGES = 1000
@@ -54,12 +57,13 @@ class _Statements:
 
 
 class SqliteDatabase:
-    """A file; each thread has a connection of its own to it."""
+    """A file; each thread has a connection of its own to it. Where none is, one is made if `makes`."""
 
     has_migrations = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"
 
-    def __init__(self, path: Path, timeout: float = WAIT_SECONDS) -> None:
+    def __init__(self, path: Path, timeout: float = WAIT_SECONDS, *, makes: bool = True) -> None:
         self._path = path
+        self._makes = makes
         self._timeout = timeout
         self._reserve = Reserve(path)
         self._local = threading.local()
@@ -155,6 +159,9 @@ class SqliteDatabase:
         return connection
 
     def _opened(self) -> sqlite3.Connection:
+        is_new = not self._path.exists()
+        if is_new and not self._makes:
+            raise StoreError("there is no database; `fedsift serve` and `fedsift keys create` make one")
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # `check_same_thread` is off for `close` alone; a connection is used by its own thread.
         connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
@@ -166,6 +173,8 @@ class SqliteDatabase:
         connection.execute("PRAGMA foreign_keys = ON")
         # Overwriting all that is deleted would take as much space as was taken.
         connection.execute("PRAGMA secure_delete = FAST")
+        if is_new:  # a warning: the path may be mistyped, and a command, which sets up no logs, prints those alone
+            _log.warning("made a new database: %s", self._path)
         return connection
 
     def _file(self) -> tuple[int, int] | None:

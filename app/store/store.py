@@ -38,11 +38,12 @@ _KNOWN_URLS = "must begin with sqlite:/// or postgresql://"
 class Store:
     """The database of a process; any thread may use it. It migrates at its first use.
 
-    A transaction raises a `StoreError` if the database does not answer within `timeout` seconds.
+    A transaction raises a `StoreError` if the database does not answer within `timeout` seconds, or if its file is not
+    there and this process does not make it.
     """
 
-    def __init__(self, url: str, timeout: float = WAIT_SECONDS) -> None:
-        self._database = open_database(url, timeout)
+    def __init__(self, url: str, timeout: float = WAIT_SECONDS, *, makes: bool = True) -> None:
+        self._database = open_database(url, timeout, makes=makes)
         self._migrated = False
 
     def read(self) -> AbstractContextManager[ReadTransaction]:
@@ -170,15 +171,17 @@ def apply(t: Transaction, names: Iterable[str]) -> None:
         t.change("INSERT INTO migrations (name) VALUES (?)", name)
 
 
-def open_database(url: str, timeout: float) -> Database:
+def open_database(url: str, timeout: float, *, makes: bool = True) -> Database:
     """The database that a URL names: `sqlite:///relative`, `sqlite:////absolute` or `postgresql://…`.
+
+    The file of SQLite is made at its first use if it is not there, and only if `makes`.
 
     Raises:
         InvalidInputError: the URL names no such database.
         MissingExtraError: PostgreSQL without psycopg.
     """
     if url.startswith("sqlite:///"):
-        return SqliteDatabase(Path(url.removeprefix("sqlite:///")), timeout)
+        return SqliteDatabase(Path(url.removeprefix("sqlite:///")), timeout, makes=makes)
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidInputError(named(url), _KNOWN_URLS)
     try:

@@ -94,7 +94,8 @@ def _work(settings: Settings, stop: threading.Event) -> None:
     trainer = Trainer(
         scratch.path, threads=settings.trainer_threads, timeout=settings.round_timeout, data_dir=settings.data_dir
     )
-    store = Store(settings.database_url, settings.store_timeout)
+    # It waits for the file that `fedsift serve` makes: with a file of its own it would wait for work in vain.
+    store = Store(settings.database_url, settings.store_timeout, makes=False)
     workers = WorkerStore(store)
     limits = AttemptLimits(settings.round_attempts, settings.round_losses)
     traces = tracing(settings.otlp_endpoint)

@@ -17,14 +17,14 @@ __all__ = ["opened_store", "show_rows"]
 
 
 @contextmanager
-def opened_store() -> Iterator[Store]:
-    """The store, for as long as the command needs it.
+def opened_store(*, makes: bool = False) -> Iterator[Store]:
+    """The store, for as long as the command needs it; only with `makes` the command makes a file that is not there.
 
     Raises:
         FedsiftError: it does not answer; names the setting.
     """
     settings = read_settings()
-    store = Store(settings.database_url, settings.store_timeout)
+    store = Store(settings.database_url, settings.store_timeout, makes=makes)
     try:
         yield store
     except NewerSchemaError:

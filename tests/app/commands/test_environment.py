@@ -8,6 +8,7 @@ from typer.testing import CliRunner, Result
 
 from app.cli import build_cli
 from app.commands.environment import read_settings, unknown_settings
+from tests.support.command import fedsift
 
 
 def run(patch: pytest.MonkeyPatch, *words: str, **settings: str) -> Result:
@@ -65,6 +66,46 @@ def test_a_database_that_cannot_be_opened_is_named_on_one_line(
     assert done.exit_code == 1
     assert done.stderr.startswith(f"error: FEDSIFT_DATABASE_URL={url}: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("keys", "list"),
+        ("keys", "rotate", "a"),
+        ("keys", "revoke", "a"),
+        ("keys", "adopt", "a"),
+        ("webhooks", "list"),
+        ("webhooks", "delete", "a"),
+        ("webhooks", "deliveries", "a"),
+        ("backup", "a"),
+    ],
+)
+def test_a_database_that_is_not_there_is_named_and_not_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = f"sqlite:///{tmp_path}/mistyped/fedsift.db"
+    done = run(monkeypatch, *words, DATABASE_URL=url)
+    told = f"error: FEDSIFT_DATABASE_URL={url}: there is no database; "
+    assert done.exit_code == 1
+    assert done.stderr.startswith(told)
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_key_may_be_the_first_that_is_kept_and_the_new_database_is_named(tmp_path: Path) -> None:
+    first = fedsift(tmp_path, "keys", "create", "one")
+    assert (first.returncode, first.stderr) == (0, f"made a new database: {tmp_path}/fedsift.db\n")
+    second = fedsift(tmp_path, "keys", "create", "two")
+    assert (second.returncode, second.stderr) == (0, "")
+
+
+def test_the_service_names_a_new_database_in_its_logs(tmp_path: Path) -> None:
+    for made in (1, 0):
+        served = fedsift(tmp_path, "serve", "--port", "0", "--host", "0.0.0.0")  # refused afterwards: there are no keys
+        assert served.returncode == 2
+        assert served.stderr.count(f"made a new database: {tmp_path}/fedsift.db") == made
 
 
 def test_a_server_that_is_not_there_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:

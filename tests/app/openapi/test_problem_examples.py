@@ -80,7 +80,7 @@ class Caller:
 
     async def provoke_400(self) -> httpx.Response:
         app = self.app()
-        return await self.send(app, self.method, await self.place(app), b"{")
+        return await self.send(app, self.method, await self.place(app), b'{\n  "horizon": 4,\n}')
 
     async def provoke_401(self) -> httpx.Response:
         return await self.call(self.app(auth="required"))

@@ -68,3 +68,20 @@ def test_a_file_with_tables_is_opened_while_another_process_writes(tmp_path: Pat
 def test_a_path_that_is_no_file_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError), SqliteDatabase(tmp_path).read():
         pass
+
+
+def test_a_new_file_is_logged_once_with_its_path(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "fedsift.db"
+    for _ in range(2):
+        database = SqliteDatabase(path)
+        with database.read():
+            pass
+        database.close()
+    assert caplog.messages == [f"made a new database: {path}"]
+
+
+def test_a_file_that_is_not_there_is_made_only_if_it_may_be(tmp_path: Path) -> None:
+    path = tmp_path / "mistyped" / "fedsift.db"
+    with pytest.raises(StoreError, match="^there is no database; "), SqliteDatabase(path, makes=False).read():
+        pass
+    assert list(tmp_path.iterdir()) == []
