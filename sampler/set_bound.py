@@ -2,7 +2,7 @@
 
 Let W = Σ_i D_i(0) over all devices. By step t device i has received at most
 
-    R̄_i(t) = min{ Σ_{s≤t} θ_i(s),  ceiling_i − D_i(0),
+    R̄_i(t) = min{ Σ_{s≤t} θ_i(s),  min_{s≥t} P_i(s)/p_i(s) − D_i(0),
                   Σ_k D_k(1 − λ_ki)·min(1, Σ_{s≤t} min(1, Ψ_k(s)/(D_k ψ_ki(s)))) },
 
 whichever other devices are sampled, and all of them together at most C(t), what the devices that are not sampled can
@@ -28,7 +28,7 @@ from sampler.base import SamplingProblem
 from sampler.kernels.set_bound import add_arrivals, add_sendable, least_objective
 from solver.horizon.state import HorizonState
 from solver.network import Network
-from solver.network.eligibility import ROUNDING, data_ceiling
+from solver.network.eligibility import ROUNDING, data_ceilings
 from solver.validation import frozen
 
 __all__ = ["set_bound"]
@@ -124,10 +124,14 @@ def _most_received(
         )
         taken += network.devices.receive_capacity[chosen, None] * passed
         before = network
-    room = np.maximum(data_ceiling(problem.schedule, chosen, 1, problem.horizon) - data[chosen] - earlier[chosen], 0.0)
     received: FloatArray = arriving[chosen]
     np.minimum(received, taken, out=received)
-    np.minimum(received, room[:, None], out=received)
+    holds = data[chosen] + earlier[chosen]
+    after = len(moments)
+    for segment, ceiling in data_ceilings(problem.schedule, chosen, max(problem.horizon, int(moments[-1]))):
+        begin = int(np.searchsorted(moments, segment.first))
+        here, after = received[:, begin:after], begin
+        np.minimum(here, np.maximum(ceiling - holds, 0.0)[:, None], out=here)
     received += earlier[chosen, None]
     return received
 

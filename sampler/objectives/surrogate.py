@@ -4,11 +4,13 @@ Its value needs one solve for each step. Searches therefore use a bound in close
 link k → i can carry at most the share s_ki = min(1, Ψ_k/(D_k ψ_ki)) of k's data in a step, so by step t device i holds
 at most
 
-    U_i(t) = D_i + min{ t·θ_i,  min_s P_i(s)/p_i(s) − D_i,  Σ_k D_k (1 − λ_ki)·a_ki(t) },
+    U_i(t) = D_i + min{ t·θ_i,  P_i/p_i − D_i,  Σ_k D_k (1 − λ_ki)·a_ki(t) },
 
 a_ki(t) = min(1, t·s_ki) if senders send once and 1 − (1 − s_ki)^t if they redraw,
 whichever other devices are sampled. Both terms of eq. (26) fall as data grows, so U in place of D gives a lower bound
-of eq. (26). It is exact unless two sampled devices share a sender, or a sender is sampled itself.
+of eq. (26). It is exact unless two sampled devices share a sender, or a sender is sampled itself. Where conditions
+change in time, θ_i is its largest value, P_i/p_i that of step T, which every plan keeps at all steps, and the sum is
+over all conditions, as if each lasted for all steps.
 
 A second bound knows the shared senders. Let R be what the devices have received by step t, and f(R) the terms of that
 step. f is convex and falls in every R_i, so with v = −∇f(R̂) at any R̂ ≥ 0
@@ -164,18 +166,21 @@ def _moments(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def _room(problem: SamplingProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the room of each device beyond its data at any step, and θ; the largest if it changes in time."""
+    """Return the room of each device beyond its data, and θ: constants that no plan exceeds at any step.
+
+    A device may hold min_{s≥t} P_i(s)/p_i(s) at step t. That may grow in time, so the room is that of the last step;
+    with the room of each step the bounds would not be convex in t.
+    """
     data = problem.conditions.devices.data
-    room = np.maximum(data_ceiling(problem.schedule, np.arange(len(data)), 1, problem.horizon) - data, 0.0)
+    room = np.maximum(
+        data_ceiling(problem.schedule, np.arange(len(data)), problem.horizon, problem.horizon) - data, 0.0
+    )
     networks = problem.schedule.between(1, problem.horizon)
     return room, np.maximum.reduce([each.devices.receive_capacity for each in networks])
 
 
 def _arriving(problem: SamplingProblem, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Σ_k D_k (1 − λ_ki)·a_ki(t): (N, times), what each device can be sent by then.
-
-    If conditions change in time, it is the sum over all conditions, as if each lasted for all steps.
-    """
+    """Return Σ_k D_k (1 − λ_ki)·a_ki(t): (N, times), what each device can be sent by then."""
     n, data = len(problem.conditions), problem.conditions.devices.data
     arriving = np.zeros((n, len(times)))
     if not problem.offloading:

@@ -1,16 +1,16 @@
 """Which devices can be sampled: a sampled device must be able to process its data at every step, eq. (10)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
 from solver.arrays import BoolArray, FloatArray, IntArray
 from solver.network import Network
-from solver.network.schedule import Schedule
+from solver.network.schedule import Conditions, Schedule
 from solver.validation import as_count
 
-__all__ = ["ROUNDING", "Obstacle", "can_train", "data_ceiling", "eligible_devices", "obstacles"]
+__all__ = ["ROUNDING", "Obstacle", "can_train", "data_ceiling", "data_ceilings", "eligible_devices", "obstacles"]
 
 # Rounding in D + R, or in P/p, may exceed the ceiling by this factor.
 ROUNDING = 1 + 1e-9
@@ -25,15 +25,25 @@ class Obstacle:
     reason: str
 
 
+def data_ceilings(schedule: Schedule, devices: IntArray, last: int) -> Iterator[tuple[Conditions, FloatArray]]:
+    """The segments up to step `last`, latest first, each with the most data that a device may hold in it, eq. (10).
+
+    Receivers keep their data, so this is min P_i(s)/p_i(s) over the steps s from the segment to `last`.
+    """
+    ceiling = np.full(devices.size, np.inf)
+    for segment in reversed(schedule.segments):
+        if segment.first <= last:
+            capacity = segment.network.devices.processing_capacity[devices]
+            cost = segment.network.devices.processing_cost[devices]
+            with np.errstate(over="ignore"):
+                own = np.divide(capacity, cost, out=np.full(capacity.size, np.inf), where=cost > 0)
+            ceiling = np.minimum(ceiling, own)
+            yield segment, ceiling
+
+
 def data_ceiling(schedule: Schedule, devices: IntArray, first: int, last: int) -> FloatArray:
-    """The most data a device may ever hold: min P_i(s)/p_i(s) over the steps s = first..last, eq. (10)."""
-    ceilings = []
-    for network in schedule.between(first, last):
-        capacity = network.devices.processing_capacity[devices]
-        cost = network.devices.processing_cost[devices]
-        with np.errstate(over="ignore"):
-            ceilings.append(np.divide(capacity, cost, out=np.full(capacity.size, np.inf), where=cost > 0))
-    return reduce(np.minimum, ceilings)
+    """The most data a device may hold at step `first`: min P_i(s)/p_i(s) over the steps s = first..last."""
+    return next(ceiling for segment, ceiling in data_ceilings(schedule, devices, last) if segment.first <= first)
 
 
 def eligible_devices(network: Network | Schedule, horizon: int = 1) -> BoolArray:
