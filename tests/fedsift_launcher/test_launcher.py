@@ -11,6 +11,7 @@ import pytest
 
 from app.plans.request import EXAMPLE
 from tests.support.command import packages_of_our_names
+from tests.support.waiting import PATIENCE
 
 FEDSIFT = Path(sys.executable).with_name("fedsift")
 
@@ -19,7 +20,7 @@ def run(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "PYTHONPATH": "."}
     command = [str(FEDSIFT), *words]
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
 
 
