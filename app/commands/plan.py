@@ -120,7 +120,8 @@ def _show(answer: PlanOut) -> None:
     console = Console(markup=False)
     sampled = map(str, answer.sampled) if answer.sampled_ids is None else answer.sampled_ids
     console.print(f"sampled devices {', '.join(sampled)}: {answer.status}")
-    console.print(f"objective {answer.objective:.6g}, each step at most {answer.relative_gap:.1e} above its optimum")
+    best = f"at most {answer.horizon_gap:.1e} above the best plan for these devices"
+    console.print(f"objective {answer.objective:.6g}, {best}")
     if answer.set_gap is not None:
         console.print(f"no choice of as many devices is more than {answer.set_gap:.1%} better")
     if answer.sampler_status == "time_limit":

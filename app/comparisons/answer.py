@@ -1,14 +1,14 @@
 """Comparisons as they are answered."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic import Field
 
 from app.comparisons.differences import PairedDifference, paired_difference, tied
 from app.comparisons.groups import Group, Judged, Mean, group_rows, judge
 from app.comparisons.rows import Comparison, Figures, Row, RowState
-from app.plans.answer import EnergyOut
+from app.plans.answer import EnergyOut, PlanStatus, SamplerStatus
 from app.wire.base import AnswerModel, Optional, given
 from app.wire.fleet import Translation
 from app.wire.ids import DeviceIds
@@ -42,8 +42,8 @@ class ComparisonRow(AnswerModel):
         "`not_reached`: the time limit was over before this row was begun."
     )
     reason: Optional[str] = None
-    status: Optional[Literal["optimal", "feasible", "time_limit"]] = Field(None, description="As of a plan.")
-    sampler_status: Optional[Literal["complete", "time_limit"]] = Field(None, description="As of a plan.")
+    status: Optional[PlanStatus] = Field(None, description="As of a plan.")
+    sampler_status: Optional[SamplerStatus] = Field(None, description="As of a plan.")
     sampled: Optional[list[int]] = None
     sampled_ids: Optional[list[str]] = Field(None, description="Their ids, if devices have ids.")
     objective: Optional[float] = Field(None, description="Mean over the steps, eq. (26) and the weighted costs.")
@@ -172,7 +172,7 @@ def _figures(found: Figures, ids: DeviceIds | None) -> dict[str, Any]:
     energy = None if found.energy is None else EnergyOut(transmit=found.energy[0], processing=found.energy[1])
     searched = None if found.complete is None else "complete" if found.complete else "time_limit"
     return {
-        "status": cast("Literal['optimal', 'feasible', 'time_limit']", found.status),
+        "status": cast("PlanStatus", found.status),
         "sampled": sampled,
         "objective": found.objective,
         "relative_gap": found.relative_gap,

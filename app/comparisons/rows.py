@@ -161,7 +161,7 @@ class _Planner:
         figures = self._planned.get(key := tuple(choice.sampled.tolist()))
         if figures is None:
             figures = self._figures(query, choice.sampled, deadline)
-            if figures.status == "optimal":
+            if figures.status != "time_limit":
                 self._planned[key] = figures
         figures = replace(figures, complete=choice.complete)
         return Row(cell, "planned", figures, seconds={"sample": chosen - begin, "solve": perf_counter() - chosen})

@@ -16,7 +16,8 @@ PREFIX = "#/components/schemas/"
 _SUFFIXES = ("In", "Out")
 # The names of enumerations by their values, and of unions by their members.
 _CHOICES = {
-    ("optimal", "feasible", "time_limit"): "PlanStatus",
+    ("optimal", "step_optimal", "feasible", "time_limit"): "PlanStatus",
+    ("optimal", "feasible", "time_limit"): "StepStatus",
     (
         *("load", "storage_datapoints", "airtime_seconds", "joules_per_sample"),
         *("label_counts", "group", "latitude", "longitude"),

@@ -32,6 +32,7 @@ __all__ = [
     "PlanSummary",
     "SamplerStatus",
     "StepOut",
+    "StepStatus",
     "Transfers",
     "asked_for",
     "milliseconds",
@@ -40,7 +41,8 @@ __all__ = [
     "summary",
 ]
 
-PlanStatus = Literal["optimal", "feasible", "time_limit"]
+PlanStatus = Literal["optimal", "step_optimal", "feasible", "time_limit"]
+StepStatus = Literal["optimal", "feasible", "time_limit"]
 SamplerStatus = Literal["complete", "time_limit"]
 
 
@@ -102,7 +104,7 @@ class StepOut(AnswerModel):
     gradient_norm: float
     relative_gap: float
     max_violation: float
-    status: PlanStatus
+    status: StepStatus = Field(description="What is proven of this step by itself.")
 
     @classmethod
     def from_domain(cls, step: StepPlan, output: str, n_devices: int) -> "StepOut":
@@ -130,7 +132,7 @@ class StepOut(AnswerModel):
             gradient_norm=step.gradient_norm,
             relative_gap=step.relative_gap,
             max_violation=step.max_violation,
-            status=cast("PlanStatus", step.status.value),
+            status=cast("StepStatus", step.status.value),
         )
 
 
@@ -172,7 +174,11 @@ class PlanSummary(PlanAsked):
     )
     transfer: Literal["send_once", "redraw"] = Field(description="As asked for.")
     planning: Literal["step", "horizon"] = Field(description="As asked for.")
-    status: PlanStatus
+    status: PlanStatus = Field(
+        description="`optimal`: no plan for these devices over all these steps is better: `horizon_gap` is below 1e-6. "
+        "`step_optimal`: each step by itself is optimal, and `horizon_gap` is what all of them together may miss. "
+        "`feasible`: valid, without such a proof. `time_limit`: the best found in time."
+    )
     objective: float
     sampling_term: float
     statistical_term: float

@@ -3,7 +3,16 @@
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from app.plans.answer import Guarantee, PickOut, PlanStatus, SamplerStatus, milliseconds, proofs, sampler_status
+from app.plans.answer import (
+    Guarantee,
+    PickOut,
+    PlanStatus,
+    SamplerStatus,
+    StepStatus,
+    milliseconds,
+    proofs,
+    sampler_status,
+)
 from app.plans.planning import PlanResult
 from app.wire.base import AnswerModel, Optional, given
 from app.wire.naming import PlanAsked
@@ -25,7 +34,7 @@ class BinaryStep(AnswerModel):
     gradient_norm: float
     relative_gap: float
     max_violation: float
-    status: PlanStatus
+    status: StepStatus
 
 
 class BinarySummary(PlanAsked):
@@ -88,7 +97,7 @@ class BinarySummary(PlanAsked):
             status=cast("PlanStatus", plan.status.value),
             timing_ms=milliseconds(result),
             steps=[
-                BinaryStep(status=cast("PlanStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
+                BinaryStep(status=cast("StepStatus", step.status.value), **{n: getattr(step, n) for n in per_step})
                 for step in plan.steps
             ],
             **{name: getattr(plan, name) for name in (*names, *totals)},

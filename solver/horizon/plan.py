@@ -9,7 +9,7 @@ from solver.arrays import FloatArray, IntArray
 from solver.horizon.transfer import DEFAULT_TRANSFER
 from solver.horizon.weights import NO_WEIGHTS, Weights
 from solver.network.eligibility import Obstacle
-from solver.step.solution import Status
+from solver.step.solution import OPTIMALITY_GAP, Status
 
 __all__ = ["Plan", "StepPlan"]
 
@@ -117,14 +117,15 @@ class Plan:
 
     @property
     def status(self) -> Status:
-        """The weakest status among the steps."""
+        """The weakest status among the steps; `optimal` only if the whole plan is proven to be."""
         if self.obstacles:
             return Status.INFEASIBLE
         found = {step.status for step in self.steps}
         for status in (Status.TIME_LIMIT, Status.FEASIBLE):
             if status in found:
                 return status
-        return Status.OPTIMAL
+        gap = self.horizon_gap
+        return Status.OPTIMAL if gap is not None and gap <= OPTIMALITY_GAP else Status.STEP_OPTIMAL
 
     @property
     def objective(self) -> float | None:

@@ -173,6 +173,10 @@ def _advance(
     if not segments:
         return Period((), state)
     bound = horizon_bound(segments, shares, state.data, how.noise, how.weights, how.effort)
+    if len(steps) == 1 and (how.transfer is Transfer.SEND_ONCE or not state.source.size):
+        # The step is the whole horizon, and its own bound is closer: it finds the senders' prices exactly. A plan that
+        # redraws what it has sent before is bounded by less than one that does not.
+        bound = max(bound, steps[0].objective * (1.0 - steps[0].relative_gap))
     # Cancelled work ends here, with the steps that are done.
     if how.planning == "horizon" and after.step == state.step + norms.size:
         plan = plan_whole(WholePlan(steps, after, bound), segments, state, how.noise, how.weights, how.effort)

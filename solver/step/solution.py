@@ -21,14 +21,17 @@ FEASIBILITY = 1e-8
 
 
 class Status(StrEnum):
-    """How good an answer is.
+    """How good an answer is: a step, or a plan of all its steps together.
 
-    `optimal`: the certificate shows a relative gap of at most `OPTIMALITY_GAP`. `feasible`: every constraint holds, but
-    without that proof (a baseline's offloading, for example). `time_limit`: the best found within the time limit, and
-    feasible. `infeasible`: a constraint is broken, or no plan exists; a plan then names the devices and the reasons.
+    `optimal`: the certificate shows a relative gap of at most `OPTIMALITY_GAP`. `step_optimal`, of plans only: each
+    step by itself is optimal, but a larger gap is left to what all steps together could reach. `feasible`: every
+    constraint holds, but without that proof (a baseline's offloading, for example). `time_limit`: the best found within
+    the time limit, and feasible. `infeasible`: a constraint is broken, or no plan exists; a plan then names the devices
+    and the reasons.
     """
 
     OPTIMAL = "optimal"
+    STEP_OPTIMAL = "step_optimal"
     FEASIBLE = "feasible"
     TIME_LIMIT = "time_limit"
     INFEASIBLE = "infeasible"

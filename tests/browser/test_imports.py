@@ -32,7 +32,7 @@ def test_a_dropped_mesh_is_imported_with_a_report_and_planned(visit: Visit) -> N
     assert len(network["topology"]["source"]) == 2 * SIZE
     assert visit.accessibility() == []
     visit.tab("Plan")
-    assert visit.plan()["status"] == "optimal"
+    assert visit.plan()["relative_gap"] <= 1e-6
 
     visit.tab("Network")
     visit.button("Another seed").click()

@@ -106,6 +106,8 @@ def check_plan(request: dict[str, Any], plan: dict[str, Any]) -> None:
         np.testing.assert_allclose(plan[f"{name}_cost"], cost, rtol=1e-9)
         np.testing.assert_allclose(plan[f"{name}_term"], weights[name] * cost / len(plan["steps"]), rtol=1e-9)
     assert len(plan["steps"]) == request["horizon"]
+    if {step["status"] for step in plan["steps"]} == {"optimal"}:
+        assert plan["status"] == ("optimal" if plan["horizon_gap"] <= 1e-6 else "step_optimal")
 
 
 def matrix_of(step: dict[str, Any], n: int) -> NDArray[np.float64]:

@@ -106,8 +106,13 @@ class Plan:
 
     @property
     def status(self) -> str:
-        """`optimal`, `feasible` or `time_limit`."""
+        """What is proven of the plan: `optimal`, `step_optimal` (see `horizon_gap`), `feasible` or `time_limit`."""
         return str(self.answer["status"])
+
+    @property
+    def horizon_gap(self) -> float:
+        """By what share at most a plan of all steps together could have a lower objective, for the same devices."""
+        return float(self.answer["horizon_gap"])
 
     @property
     def objective(self) -> float:

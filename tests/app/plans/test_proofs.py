@@ -27,7 +27,6 @@ def test_the_bound_is_of_all_sets_and_the_gap_is_of_this_one(client: httpx.Clien
     searched, drawn = plan(client, sampler="greedy:surrogate"), plan(client, sampler="random")
     fixed = plan(client, sampled=drawn["sampled"])
     assert searched["set_bound"] == drawn["set_bound"] == fixed["set_bound"]
-    assert searched["status"] == drawn["status"] == "optimal"
     for found in (searched, drawn):
         assert found["set_gap"] == pytest.approx(1 - found["set_bound"] / found["objective"])
         assert found["sampler_status"] == "complete"

@@ -25,7 +25,7 @@ def test_a_plan_keeps_every_constraint_of_the_request(client: httpx.Client, samp
     answer = plan(client, request)
     check_plan(request, answer)
     assert answer["kind"] == "plan"
-    assert answer["status"] == "optimal"
+    assert {step["status"] for step in answer["steps"]} == {"optimal"}
     assert 0 <= answer["relative_gap"] <= 1e-6
     assert set(answer["timing_ms"]) == {"parse", "sample", "solve", "bound"}
 
@@ -237,7 +237,7 @@ def test_weights_price_what_is_sent_and_processed(client: httpx.Client) -> None:
     for weights in ({"transmit": 2e-4}, {"processing": 2e-4}, {"transmit": 1e-4, "processing": 1e-4}):
         priced = plan(client, {**request, "weights": weights})
         check_plan({**request, "weights": weights}, priced)
-        assert priced["status"] == "optimal"
+        assert {step["status"] for step in priced["steps"]} == {"optimal"}
         assert priced["datapoints_moved"] < 0.9 * free["datapoints_moved"]
         assert priced["horizon_bound"] <= priced["objective"]
 

@@ -134,7 +134,7 @@ function explained(answer, groups) {
   );
 }
 
-const FIELDS = ["sampler", "sample_size", "budget_scale", "seed", "state", "objective", "rank", "relative_gap", "set_bound", "set_gap", "datapoints_sent", "datapoints_useful", "transmit_cost", "processing_cost", "coverage", "pareto"];
+const FIELDS = ["sampler", "sample_size", "budget_scale", "seed", "state", "status", "objective", "rank", "relative_gap", "horizon_gap", "set_bound", "set_gap", "datapoints_sent", "datapoints_useful", "transmit_cost", "processing_cost", "coverage", "pareto"];
 
 /** Every plan of the answer, one a row. */
 const numbers = ({ rows }) => [[...FIELDS, "sampled"], ...rows.map((row) => [...FIELDS.map((name) => row[name]), (row.sampled_ids ?? row.sampled ?? []).join(" ")])];

@@ -238,7 +238,7 @@ function told({ plan, periods, reports, id }) {
       ["Steps", `T = ${first.horizon}, an aggregation every ${first.aggregation_period}`],
       ["Sampled now", periods.at(-1).sampled.join(", ")],
       ["Objective so far", exact(plan.objective)],
-      ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`],
+      ["Gap of each step", `≤ ${figure(plan.relative_gap)}`],
     ]),
     button("Validate this run", chooseRun, { class: "quiet", "data-key": "validate-run" }),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Periods" }, tableOf(table)),

@@ -106,13 +106,14 @@ function totals(plan, story, network) {
   const solved = Object.entries(plan.timing_ms).map(([name, ms]) => `${name} ${figure(ms)}`).join(", ");
   const mixture = mixtureDistance(network, story, end);
   return facts([
-    ["Status", plan.status],
+    ["Status", plan.status, "optimal: no plan for these devices is better; step_optimal: each step by itself is optimal"],
     plan.sampler_status !== undefined && ["Sampler", plan.sampler_status, "complete: the search came to its own end; time_limit: the best set found in time"],
     ["Sampled", h("span", {}, plan.sampled.map((device) => button(nameOf(network, device), () => set({ device }), { class: "link", "aria-label": `Sampled device ${nameOf(network, device)}` })))],
     ["Objective", exact(plan.objective), "Mean over the steps"],
     ["(a) unsampled data", exact(plan.sampling_term)],
     ["(b) finite data", exact(plan.statistical_term)],
-    ["Gap to the optimum", `≤ ${figure(plan.relative_gap)}`, "Of each step, for the devices sampled"],
+    ["Gap of each step", `≤ ${figure(plan.relative_gap)}`, "To its own optimum, for the devices sampled"],
+    ["Gap of all steps", `≤ ${figure(plan.horizon_gap)}`, "To the best plan of all steps together, for the devices sampled"],
     plan.set_gap !== undefined && ["Gap to the best choice", `≤ ${figure(plan.set_gap)}`, "By this share at most could other devices have a lower objective"],
     ["Worst violation", figure(plan.max_violation)],
     ["Datapoints sent", figure(total(story, "datapoints")), "Over all links and steps"],
