@@ -19,11 +19,11 @@ _SAMPLED = 5
 _RUNS = 11
 
 
-def certificate_cost(seed: int) -> list[dict[str, Any]]:
+def certificate_cost(seed: int, *, smoke: bool) -> list[dict[str, Any]]:
     """One row for each case, kind of budgets and kind of transfer."""
     return [
         _row(seed, n_devices, steps, budgets, transfer)
-        for n_devices, steps in _CASES
+        for n_devices, steps in _CASES[: 1 if smoke else None]
         for budgets in BUDGETS
         for transfer in TRANSFERS
     ]

@@ -8,7 +8,6 @@ Limits: wall time on a machine that may be shared, so each contender's best repe
 first round, which starts its workers, is not counted. The last line is JSON.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -23,6 +22,7 @@ import torch
 from torch.nn import functional
 
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from fedl_sim.data.datasets import load_data_set
 from fedl_sim.data.images import Images
 from fedl_sim.engines.base import Engine
@@ -143,14 +143,15 @@ def check(images: Images, data: list[np.ndarray]) -> float:
 
 def main() -> None:
     """Check, time, print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--flower-python", type=Path, default=Path("build/flower/bin/python"))
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    arguments = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--flower-python", type=Path, default=Path("build/flower/bin/python"))
+    command.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    arguments = command.parse_args()
+    datapoints = 20 if arguments.smoke else DATAPOINTS
 
     name, images = the_images()
     generator = np.random.default_rng(0)
-    data = [generator.choice(len(images), DATAPOINTS) for _ in range(DEVICES)]
+    data = [generator.choice(len(images), datapoints) for _ in range(DEVICES)]
     print(f"{describe('torch', 'numba')}, {arguments.threads} threads, seed 0, {name}")
     print(f"largest difference to torch after an epoch: {check(images, data):.1e}")
 
@@ -172,7 +173,7 @@ def main() -> None:
     flower = flower_round(arguments.flower_python.absolute(), features, labels)
     round_s = min(round_s, best_of(REPETITIONS, ours))
     plain_s = min(plain_s, best_of(2, lambda: plain_round(model, tensors, targets)))
-    samples = DEVICES * DATAPOINTS * EPOCHS
+    samples = DEVICES * datapoints * EPOCHS
     print(f"compiled engine   {samples / round_s:9.0f} samples/s   round {round_s:6.3f} s")
     print(f"plain PyTorch     {samples / plain_s:9.0f} samples/s   round {plain_s:6.3f} s   ", end="")
     print(f"{plain_s / round_s:5.1f}×")

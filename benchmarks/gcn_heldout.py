@@ -8,7 +8,6 @@ not labelled yet are labelled first, in seconds each. The last line is one JSON 
     python -m benchmarks.gcn_heldout [--networks 100] [--sizes 3,4,5,6] [--folder build/labels]
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from fedl_sim.labels.evaluation import HELD_OUT_SEED, judge, percentiles
 from fedl_sim.labels.folder import LabelFolder
 from fedl_sim.labels.record import LabelledRealisation
@@ -48,18 +48,19 @@ ROWS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Label what is missing, judge, print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=int, default=100, help="held-out realisations for each S")
-    parser.add_argument("--sizes", default="3,4,5,6", help="sample sizes")
-    parser.add_argument("--folder", type=Path, default=Path("build/labels"), help="where labels are kept")
-    options = parser.parse_args(arguments)
-    sizes = [int(size) for size in options.sizes.split(",")]
-    print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + options.networks - 1}", sep=", ")
+    command = parser(__doc__)
+    command.add_argument("--networks", type=int, default=100, help="held-out realisations for each S")
+    command.add_argument("--sizes", default="3,4,5,6", help="sample sizes")
+    command.add_argument("--folder", type=Path, default=Path("build/labels"), help="where labels are kept")
+    options = command.parse_args(arguments)
+    networks = 2 if options.smoke else options.networks
+    sizes = [int(size) for size in options.sizes.split(",")][: 1 if options.smoke else None]
+    print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + networks - 1}", sep=", ")
     folder = LabelFolder(options.folder, Family())
     tables = []
     rows = []
     for size in sizes:
-        jobs = folder.jobs([size], range(HELD_OUT_SEED, HELD_OUT_SEED + options.networks))
+        jobs = folder.jobs([size], range(HELD_OUT_SEED, HELD_OUT_SEED + networks))
         folder.generate(jobs, "fedl")
         tables.append(_table(folder.load(jobs, "fedl")))
         rows += _judge(tables[-1], size)

@@ -8,6 +8,7 @@ mean over the steps, `bias` how far the estimate is from it over all sets, `rms`
 """
 
 import json
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.solved_mixture import arrived_part
 from sampler.base import SamplingProblem
 from sampler.objectives.holdings import Holdings
@@ -48,13 +50,13 @@ def compare(network: Network, sets: NDArray[np.int64], horizon: int, transfer: s
     return np.column_stack((estimate, planned))
 
 
-def _rows() -> list[dict[str, Any]]:
+def _rows(cases: Sequence[tuple[int, float, int]], networks: int) -> list[dict[str, Any]]:
     rows = []
     kinds = {**BUDGETS, "full": BUDGETS["loose"]}
     for transfer, (budget, (receive, transmit)) in product(TRANSFERS, kinds.items()):
-        for n, probability, size in CASES:
+        for n, probability, size in cases:
             found = []
-            for seed in range(NETWORKS):
+            for seed in range(networks):
                 generator = np.random.default_rng([7, seed])
                 network = random_network(generator, n, link_probability=probability, receive=receive, transmit=transmit)
                 if budget == "full":
@@ -80,8 +82,9 @@ def _rows() -> list[dict[str, Any]]:
 
 def main() -> None:
     """Print the table and a line of JSON."""
+    smoke = parser(__doc__).parse_args().smoke
     print(describe("numpy", "numba"), f"{NETWORKS} networks with {SETS} sets each, T = {HORIZON}", sep=", ")
-    rows = _rows()
+    rows = _rows(CASES[:1], 1) if smoke else _rows(CASES, NETWORKS)
     for row in rows:
         print("  ".join(f"{name} {value}" for name, value in row.items()))
     print(json.dumps({"holdings": rows}))

@@ -22,11 +22,11 @@ STEPS = 75
 REPEATS = 75
 
 
-def horizon_overhead(seed: int) -> list[dict[str, object]]:
+def horizon_overhead(seed: int, *, smoke: bool) -> list[dict[str, object]]:
     """The processor time of whole plans, scarce budgets, beside that of the one compiled call in each."""
     rows: list[dict[str, object]] = []
     receive, transmit = BUDGETS["scarce"]
-    for n, s, probability in CASES:
+    for n, s, probability in CASES[: 1 if smoke else None]:
         network = random_network(
             np.random.default_rng(seed), n, link_probability=probability, receive=receive, transmit=transmit
         )

@@ -8,7 +8,6 @@ redraw. `as if exact` takes noisy counts for exact ones, negative ones as zero. 
     python -m benchmarks.noisy_histograms [--networks 24] [--data digits] [--sizes 60,200,600] [--budget tight]
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.labelled_sets import HUNDRED, without_labels
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from fedl_sim.cache import cached_data_set, cached_engine
 from fedl_sim.labels.evaluation import HELD_OUT_SEED, judge
 from fedl_sim.labels.label import realisation_of
@@ -51,25 +51,28 @@ class Row:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Choose, train, print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", type=int, default=24, help="held-out networks of each size")
-    parser.add_argument("--data", default="digits", help="data set")
-    parser.add_argument("--sizes", default="60,200,600", help="mean datapoints of a device")
-    parser.add_argument("--budget", default="tight", help="loose, tight or scarce")
-    options = parser.parse_args(arguments)
-    print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + options.networks - 1}", sep=", ")
+    command = parser(__doc__)
+    command.add_argument("--networks", type=int, default=24, help="held-out networks of each size")
+    command.add_argument("--data", default="digits", help="data set")
+    command.add_argument("--sizes", default="60,200,600", help="mean datapoints of a device")
+    command.add_argument("--budget", default="tight", help="loose, tight or scarce")
+    options = command.parse_args(arguments)
+    networks = 2 if options.smoke else options.networks
+    print(describe("numpy"), f"seeds {HELD_OUT_SEED}…{HELD_OUT_SEED + networks - 1}", sep=", ")
     document = []
-    for size in map(int, options.sizes.split(",")):
-        print(f"\n{options.data}, {size} datapoints a device, {options.budget}, {options.networks} networks")
+    for size in list(map(int, options.sizes.split(",")))[: 1 if options.smoke else None]:
+        print(f"\n{options.data}, {size} datapoints a device, {options.budget}, {networks} networks")
         print(f"{'label counts':24s} {'gain kept':>16s} {'accuracy':>16s}", flush=True)
         family = replace(HUNDRED, data_set=options.data, mean_datapoints=float(size), budgets=(options.budget,))
-        for row in _rows(family, options.networks):
+        if options.smoke:
+            family = replace(family, aggregations=1)
+        for row in _rows(family, networks):
             kept, accuracy = judge(row.kept), judge(row.accuracy)
             told = {
                 "data_set": options.data,
                 "datapoints": size,
                 "label_counts": row.counts,
-                "networks": options.networks,
+                "networks": networks,
                 "gain_kept": round(kept.mean, 4),
                 "gain_kept_error": round(kept.error, 4),
                 "accuracy": round(accuracy.mean, 4),

@@ -11,12 +11,10 @@ other networks than those reported.
     python -m benchmarks.sampler_objectives --devices 10,100  without the networks of 400
     python -m benchmarks.sampler_objectives --images          MNIST and Fashion-MNIST with the CNN, about as long
     python -m benchmarks.sampler_objectives --tune
-    python -m benchmarks.sampler_objectives --quick           fewer networks
 
 The last line is JSON.
 """
 
-import argparse
 import json
 import sys
 import warnings
@@ -30,6 +28,7 @@ from scipy.stats import ConstantInputWarning, spearmanr
 
 from benchmarks.labelled_sets import BUDGETS, HUNDRED, TEN, LabelledSets, label_some, without_labels
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.solved_mixture import SolvedMixture
 from fedl_sim.labels.evaluation import HELD_OUT_SEED, TUNING_SEED
 from fedl_sim.labels.settings import Family
@@ -92,21 +91,21 @@ CANDIDATES = (
 )
 
 
-def studies(*, images: bool, quick: bool) -> tuple[Study, ...]:
+def studies(*, images: bool, smoke: bool) -> tuple[Study, ...]:
     """What to look at."""
     if images:
         # Small enough that a set takes a second; η as in the paper would need more rounds than that allows.
         small = replace(TEN, model="cnn", mean_datapoints=60.0, labels_per_device=(3,), learning_rate=0.02)
         large = replace(HUNDRED, model="cnn", learning_rate=0.02, aggregations=3)
         return tuple(
-            Study(f"{name}, {family.n_devices} devices", replace(family, data_set=name), (size,), 1 if quick else 2, 20)
+            Study(f"{name}, {family.n_devices} devices", replace(family, data_set=name), (size,), 1 if smoke else 2, 20)
             for name in ("mnist", "fashion-mnist")
             for family, size in ((small, 4), (large, 5))
         )
     return (
-        Study("digits, 10 devices", TEN, (3, 5), 6 if quick else 25, 252),
-        Study("digits, 100 devices", HUNDRED, (5,), 3 if quick else 12, 40),
-        Study("digits, 400 devices", replace(HUNDRED, n_devices=400), (5,), 1 if quick else 3, 40),
+        Study("digits, 10 devices", TEN, (3,) if smoke else (3, 5), 1 if smoke else 25, 10 if smoke else 252),
+        Study("digits, 100 devices", HUNDRED, (5,), 1 if smoke else 12, 10 if smoke else 40),
+        Study("digits, 400 devices", replace(HUNDRED, n_devices=400), (5,), 1 if smoke else 3, 40),
     )
 
 
@@ -170,17 +169,16 @@ def show(study: Study, predictors: tuple[Predictor, ...], rows: list[dict[str, f
 
 def main() -> None:
     """Print the tables and the JSON line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer networks")
-    parser.add_argument("--images", action="store_true", help="MNIST and Fashion-MNIST instead of the digits")
-    parser.add_argument("--devices", default="10,100,400", help="sizes of networks to look at")
-    parser.add_argument("--tune", action="store_true", help="compare constants, on networks of their own")
-    arguments = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--images", action="store_true", help="MNIST and Fashion-MNIST instead of the digits")
+    command.add_argument("--devices", default="10,100,400", help="sizes of networks to look at")
+    command.add_argument("--tune", action="store_true", help="compare constants, on networks of their own")
+    arguments = command.parse_args()
     print(describe("numpy", "numba"), "\n", " ".join(sys.argv[1:]) or "full", "\n* sees label counts")
     predictors, first = (CANDIDATES, TUNED) if arguments.tune else (PREDICTORS, REPORTED)
     everything: list[dict[str, float | str]] = []
     sizes = {int(size) for size in arguments.devices.split(",")}
-    for study in studies(images=arguments.images, quick=arguments.quick):
+    for study in studies(images=arguments.images, smoke=arguments.smoke):
         if study.family.n_devices not in sizes:
             continue
         rows = look(study, predictors, first)

@@ -34,10 +34,10 @@ SIZES = (3, 4, 5, 6)
 CHECKED = 2
 
 
-def ten_devices(networks: int) -> dict[str, list[dict[str, Any]]]:
+def ten_devices(networks: int, sizes: tuple[int, ...]) -> dict[str, list[dict[str, Any]]]:
     """Rank every contender's sets among all, for each sample size, and tell the sets of the first networks."""
     rows, sets = [], []
-    for size in SIZES:
+    for size in sizes:
         records = [label(Family(), FIRST_SEED + seed, size) for seed in range(networks)]
         sets += [row for record in records[:CHECKED] for row in chosen(record)]
         print(f"\nten devices, S = {size}, {networks} networks")

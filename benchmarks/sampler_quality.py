@@ -11,7 +11,6 @@ network and sample size (`benchmarks.sampler_scale`).
 One thread; a loaded machine stretches times alike, so look at ratios. The last line is one JSON object.
 """
 
-import argparse
 import json
 from collections.abc import Callable
 from statistics import median
@@ -22,8 +21,9 @@ import numpy as np
 
 from benchmarks.greedy_rendering import GreedyRendering
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.sampler_contenders import LARGE, Contender
-from benchmarks.sampler_percentiles import FIRST_SEED, ten_devices
+from benchmarks.sampler_percentiles import FIRST_SEED, SIZES, ten_devices
 from benchmarks.sampler_scale import labelled_links, scale
 from benchmarks.sampler_speed import gcn_branch_speed, random_links
 from fedl_sim.data.datasets import load_data_set
@@ -37,11 +37,11 @@ LARGE_SAMPLE = 6
 LARGE_HORIZON = 50
 
 
-def large(budgets: tuple[str, ...], networks: int) -> list[dict[str, Any]]:
+def large(budgets: tuple[str, ...], networks: int, sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     """Surrogate, coverage and time on larger networks, relative to the best found."""
     rows = []
     for budget in budgets:
-        for n in LARGE_SIZES:
+        for n in sizes:
             problems = [_large_problem(n, budget, seed) for seed in range(networks)]
             figures = {one.name: [_measure(one, each) for each in problems] for one in LARGE}
             table = np.array(list(figures.values()))
@@ -122,29 +122,33 @@ def greedy_speed(n: int, n_links: int, *, with_rendering: bool) -> dict[str, Any
     return row
 
 
-def speed() -> dict[str, Any]:
+def speed(*, smoke: bool) -> dict[str, Any]:
     """Latency of gcn_branch and greedy beside renderings with common libraries."""
     print("\nlatency")
-    gcn = [gcn_branch_speed(*case) for case in ((800, 63_920), (100_000, 1_000_000))]
+    small, city = (800, 63_920), (100_000, 1_000_000)
+    gcn = [gcn_branch_speed(*case) for case in ((small,) if smoke else (small, city))]
     for row in gcn:
         print({name: round(value, 2) for name, value in row.items()}, flush=True)
-    greedy = [greedy_speed(800, 63_920, with_rendering=True), greedy_speed(100_000, 1_000_000, with_rendering=False)]
+    greedy = [greedy_speed(*small, with_rendering=True)]
+    if not smoke:
+        greedy.append(greedy_speed(*city, with_rendering=False))
     return {"gcn_branch": gcn, "greedy": greedy}
 
 
 def main() -> None:
     """Print the tables and the JSON line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="more networks and all budgets")
-    parser.add_argument("--only", choices=("ten", "large", "speed", "scale"), help="one of the four parts")
-    arguments = parser.parse_args()
-    full, only = arguments.full, arguments.only
+    command = parser(__doc__)
+    command.add_argument("--full", action="store_true", help="more networks and all budgets")
+    command.add_argument("--only", choices=("ten", "large", "speed", "scale"), help="one of the four parts")
+    arguments = command.parse_args()
+    full, only, smoke = arguments.full, arguments.only, arguments.smoke
     print(describe("numpy", "numba", "torch", "torch-geometric", "networkx"), f"seeds from {FIRST_SEED}", sep=", ")
-    latency = speed() if only in {None, "speed"} else {}
-    small = ten_devices(250 if full else 25) if only in {None, "ten"} else {}
+    latency = speed(smoke=smoke) if only in {None, "speed"} else {}
+    few = 1 if smoke else 25
+    small = ten_devices(250 if full else few, SIZES[: 1 if smoke else None]) if only in {None, "ten"} else {}
     budgets = ("loose", "tight", "scarce") if full else ("tight",)
-    many = large(budgets, 3 if full else 1) if only in {None, "large"} else []
-    growth = scale() if only in {None, "scale"} else []
+    many = large(budgets, 3 if full else 1, LARGE_SIZES[: 1 if smoke else None]) if only in {None, "large"} else []
+    growth = scale(smoke=smoke) if only in {None, "scale"} else []
     note = "percentiles: 0 the best of all sets, 50 chance; large: relative to the best found"
     print(json.dumps({**small, "large": many, "speed": latency, "scale": growth, "note": note}))
 

@@ -7,7 +7,6 @@ Random links, T = 50. `labels` is a column of its own, since `greedy` works diff
     python -m benchmarks.sampler_scale [--quick]
 """
 
-import argparse
 import json
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.sampler_speed import random_links
 from sampler import SamplingProblem, find_sampler
 from sampler.base import Sampler
@@ -50,11 +50,11 @@ def labelled_links(n_devices: int, n_links: int) -> Network:
     return bare.with_columns({"label_counts": counts})
 
 
-def scale(*, quick: bool = False) -> list[dict[str, Any]]:
+def scale(*, smoke: bool) -> list[dict[str, Any]]:
     """Time every case."""
     print(f"\n{'':18} {'labels':>6} {'devices':>8} {'links':>9} {'S':>5} {'ms':>9} {'CPU ms':>9}")
     rows = []
-    for sampler, labels, n, n_links, size in _SMALL if quick else (*_SMALL, *_LARGE):
+    for sampler, labels, n, n_links, size in _SMALL[: len(_ALL)] if smoke else (*_SMALL, *_LARGE):
         network = labelled_links(n, n_links) if labels else random_links(n, n_links)
         problem = SamplingProblem.of(Schedule.of(network), size, horizon=HORIZON)
         wall, cpu = _least(partial(_sample, find_sampler(sampler), problem))
@@ -82,11 +82,9 @@ def _least(run: Callable[[], object]) -> tuple[float, float]:
 
 def main() -> None:
     """Print the table and a line of JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="skip 100,000 devices")
-    quick = parser.parse_args().quick
+    smoke = parser(__doc__).parse_args().smoke
     print(describe("numpy", "numba"))
-    print(json.dumps({"scale": scale(quick=quick)}))
+    print(json.dumps({"scale": scale(smoke=smoke)}))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ Limits: one process, one thread, random links; a run measures ratios, a loaded m
     python -m benchmarks.sampler_speed [--quick]
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ import numpy as np
 import torch
 
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from sampler import SamplingProblem, find_sampler
 from sampler.branch.search import PERCENTILES
 from sampler.gcn.features import device_features
@@ -138,11 +138,9 @@ def _milliseconds(run: Callable[[], object]) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check, time, print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="skip 100,000 devices")
-    quick = parser.parse_args(arguments).quick
+    smoke = parser(__doc__).parse_args(arguments).smoke
     print(describe("numpy", "scipy", "torch", "torch-geometric", "networkx"), f"seed {SEED}", sep=", ")
-    rows: list[dict[str, Any]] = [gcn_branch_speed(*case) for case in (CASES[:-1] if quick else CASES)]
+    rows: list[dict[str, Any]] = [gcn_branch_speed(*case) for case in CASES[: 1 if smoke else None]]
     print("     N     links  gcn_branch ms  random_branch  gcn_rank   rendering (times ours)  its conversion")
     for row in rows:
         print(

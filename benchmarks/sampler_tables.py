@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gcn_heldout import LABELS, RIVAL
+from benchmarks.options import DOCS, parser
 from fedl_sim.reproduce.document import filled
 
 __all__ = ["DOCUMENTS", "RESULTS", "TABLES", "rendered"]
 
-_DOCS = Path(__file__).parent.parent / "docs"
-DOCUMENTS = (_DOCS / "sampling.md", _DOCS / "model-card.md")
-RESULTS = _DOCS / "results" / "samplers"
+DOCUMENTS = (DOCS / "sampling.md", DOCS / "model-card.md")
+RESULTS = DOCS / "results" / "samplers"
 
 Rows = list[dict[str, Any]]
 
@@ -166,17 +166,19 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-def rendered(name: str) -> str:
-    """Return a table in Markdown, from the results on disk."""
+def rendered(name: str, folder: Path = RESULTS) -> str:
+    """Return a table in Markdown, from the results in the folder."""
     results = "held-out" if name.startswith("held-out") else name
-    return TABLES[name](json.loads((RESULTS / f"{results}.json").read_text(encoding="utf-8")))
+    return TABLES[name](json.loads((folder / f"{results}.json").read_text(encoding="utf-8")))
 
 
 def main() -> None:
     """Write all tables, and insert them into the documents."""
+    docs = parser(__doc__, writes=True).parse_args().docs
+    folder = docs / RESULTS.relative_to(DOCS)
     for name in TABLES:
-        (RESULTS / f"{name}.md").write_text(rendered(name), encoding="utf-8")
-    for document in DOCUMENTS:
+        (folder / f"{name}.md").write_text(rendered(name, folder), encoding="utf-8")
+    for document in (docs / path.name for path in DOCUMENTS):
         document.write_text(filled(document), encoding="utf-8")
 
 

@@ -8,7 +8,6 @@ saw them; and the peak memory of all its processes, each with what it shares. Th
 Limits: one request of each size, on loopback; a directed Erdős–Rényi graph with ten links per device; S = 20, T = 10.
 """
 
-import argparse
 import io
 import json
 import urllib.request
@@ -24,6 +23,7 @@ from app.plans.planning import make_plan
 from app.plans.request import BinaryParameters
 from app.settings import Settings
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.service_process import ServerProcess, fedsift_server
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Network
@@ -41,13 +41,14 @@ PARAMETERS = {"sample_size": 20, "horizon": 10, "seed": SEED, "time_limit": 600.
 
 def main() -> int:
     """Ask, check, print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--sampler", default="greedy")
-    chosen = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    command.add_argument("--sampler", default="greedy")
+    chosen = command.parse_args()
+    sizes = (1_000,) if chosen.smoke else chosen.sizes
     print(describe("numba", "numpy"), f"seed {SEED}", sep=", ")
     with fedsift_server(memory_budget=str(MEMORY_BUDGET), max_time_limit="600") as server:
-        cases = [_case(server, n, chosen.sampler) for n in chosen.sizes]
+        cases = [_case(server, n, chosen.sampler) for n in sizes]
     for case in cases:
         print(", ".join(f"{name} {value}" for name, value in case.items()))
     print(json.dumps({"cases": cases}))

@@ -8,7 +8,6 @@ Limits: clients and server share the machine's cores, so `offered_rps` is the ra
 `times_capacity` how many times the capacity that is.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -17,16 +16,18 @@ from typing import Any
 
 from benchmarks.http_load import Load, closed_loop, message, open_loop, percentile
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.service_process import fedsift_server
 from benchmarks.service_speed import request_body
 
 
 def main() -> int:
     """Measure capacity, overload, look again."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--devices", type=int, default=100)
-    chosen = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--seconds", type=float, default=60.0)
+    command.add_argument("--devices", type=int, default=100)
+    chosen = command.parse_args()
+    seconds = 2.0 if chosen.smoke else chosen.seconds
     print(describe("fastapi", "uvicorn"))
     request = message("/v1/plans", request_body(chosen.devices))
     with fedsift_server() as server:
@@ -34,7 +35,7 @@ def main() -> int:
         capacity = len(calm.seconds[200]) / calm.wall
         before = server.resident_mebibytes()
         rate = 10 * capacity
-        load = asyncio.run(open_loop(server.port, request, rate=rate, seconds=chosen.seconds))
+        load = asyncio.run(open_loop(server.port, request, rate=rate, seconds=seconds))
         after = server.resident_mebibytes()
         recovered = asyncio.run(closed_loop(server.port, request, clients=1, requests=20))
     report = _report(capacity, load, recovered) | {"rss_before_mb": before, "rss_after_mb": after}

@@ -23,7 +23,7 @@ from benchmarks.service_process import ServerProcess, fedsift_server
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS
 
-__all__ = ["MEMORY", "patch_figures"]
+__all__ = ["DEVICES", "MEMORY", "patch_figures"]
 
 DEVICES = 100_000
 LINKS_OF_A_DEVICE = 5
@@ -39,14 +39,14 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def patch_figures(server: ServerProcess, rounds: int) -> list[dict[str, Any]]:
+def patch_figures(server: ServerProcess, rounds: int, n_devices: int = DEVICES) -> list[dict[str, Any]]:
     """Medians over rounds, in milliseconds, and what patching takes of sending anew."""
-    return [asyncio.run(_measured(server.port, rounds, name)) for name in CASES]
+    return [asyncio.run(_measured(server.port, rounds, n_devices, name)) for name in CASES]
 
 
-async def _measured(port: int, rounds: int, case: str) -> dict[str, Any]:
+async def _measured(port: int, rounds: int, n_devices: int, case: str) -> dict[str, Any]:
     generator = np.random.default_rng(SEED)
-    document = _Fleet(generator) if case.startswith("fleet") else _Network(generator)
+    document = (_Fleet if case.startswith("fleet") else _Network)(generator, n_devices)
     parameters = {"sample_size": len(SAMPLED), "horizon": 75, **CASES[case]}
     ((_, stored),) = await _asked(port, ("POST", "/v1/networks", _encoded(document.whole())))
     name = stored["id"]
@@ -68,7 +68,7 @@ async def _measured(port: int, rounds: int, case: str) -> dict[str, Any]:
     patched, anew, plan = (median(seconds[key]) for key in ("patched", "anew", "plan"))
     return {
         "case": case,
-        "n_devices": DEVICES,
+        "n_devices": n_devices,
         "n_links": document.source.size,
         "changed_links": CHANGES,
         "body_mb": round(len(whole) / 2**20, 1),
@@ -102,8 +102,8 @@ def _encoded(document: Any) -> bytes:
 class _Network:
     """A network in the paper's quantities; its links get other costs."""
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        network = random_network(generator, DEVICES, link_probability=LINKS_OF_A_DEVICE / DEVICES)
+    def __init__(self, generator: np.random.Generator, n_devices: int) -> None:
+        network = random_network(generator, n_devices, link_probability=LINKS_OF_A_DEVICE / n_devices)
         self.source, self.target = network.links.source, network.links.target
         self.devices = {name: getattr(network.devices, name).round(4).tolist() for name in DEVICE_COLUMNS}
         self.similarity = network.links.similarity.round(4)

@@ -15,7 +15,6 @@ Limits: clients and server share the machine's cores; random networks of `solver
 similarities and costs with four decimals, as a caller would send them); links in and out.
 """
 
-import argparse
 import asyncio
 import json
 from collections.abc import Callable
@@ -31,7 +30,8 @@ from app.settings import Settings
 from app.wire.arrays import read_model
 from benchmarks.http_load import Load, closed_loop, exchange, message, percentile
 from benchmarks.machine import describe
-from benchmarks.service_patches import MEMORY, patch_figures
+from benchmarks.options import parser
+from benchmarks.service_patches import DEVICES, MEMORY, patch_figures
 from benchmarks.service_process import ServerProcess, empty_server, fedsift_server, plain_server
 from sampler.warm_up import warm_up
 from solver.instances import random_network
@@ -48,21 +48,20 @@ SEED = 7
 
 def main() -> int:
     """Check, time, print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the requests")
-    share = 10 if parser.parse_args().quick else 1
+    smoke = parser(__doc__).parse_args().smoke
+    share, rounds, sizes = (100, 1, SIZES[:1]) if smoke else (1, ROUNDS, SIZES)
     print(describe("fastapi", "numba", "numpy", "pydantic", "uvicorn"), f"seed {SEED}", sep=", ")
     warm_up()  # while kernels load, a search in this process may be cut short by its time limit
     with fedsift_server() as server:
         rest = server.resident_mebibytes()
         with empty_server() as empty:
-            cases = [case for n in SIZES for case in _cases(server, empty, n, max(20, 4000 // (n + 10)) // share)]
-        scaling = [_scaling(server, n, max(4 * MANY, 6000 // (n + 10) // share)) for n in SIZES]
+            cases = [case for n in sizes for case in _cases(server, empty, n, max(20, 4000 // (n + 10)) // share)]
+        scaling = [_scaling(server, n, max(4 * MANY, 6000 // (n + 10) // share), rounds) for n in sizes]
         resident = server.resident_mebibytes()
     with fedsift_server(processes="1") as ours, plain_server() as plain:
-        front = [_front(ours, plain, name, request, 400 // share) for name, request in _front_requests()]
+        front = [_front(ours, plain, name, request, 400 // share, rounds=rounds) for name, request in _front_requests()]
     with fedsift_server(memory_budget=MEMORY) as storing:
-        patches = patch_figures(storing, 1 if share > 1 else ROUNDS)
+        patches = patch_figures(storing, rounds, 1_000 if smoke else DEVICES)
     _print_table(cases)
     for row in (*scaling, *front, *patches):
         print(", ".join(f"{name} {value}" for name, value in row.items()))
@@ -79,10 +78,10 @@ def main() -> int:
     return 0
 
 
-def _scaling(server: ServerProcess, n_devices: int, requests: int) -> dict[str, Any]:
+def _scaling(server: ServerProcess, n_devices: int, requests: int, count: int) -> dict[str, Any]:
     """Rounds of one client and of many in turn, so that both see the same machine."""
     request = message("/v1/plans", request_body(n_devices))
-    rounds = [(_busy(server, request, 1, requests), _busy(server, request, MANY, requests)) for _ in range(ROUNDS)]
+    rounds = [(_busy(server, request, 1, requests), _busy(server, request, MANY, requests)) for _ in range(count)]
     one, many = ([pair[i] for pair in rounds] for i in (0, 1))
     figures: dict[str, Any] = {
         "n_devices": n_devices,
@@ -112,9 +111,11 @@ def _front_requests() -> list[tuple[str, bytes]]:
     return [("/healthz", healthy), ("/v1/plans", message("/v1/plans", request_body(SIZES[0])))]
 
 
-def _front(ours: ServerProcess, plain: ServerProcess, name: str, request: bytes, requests: int) -> dict[str, Any]:
+def _front(
+    ours: ServerProcess, plain: ServerProcess, name: str, request: bytes, requests: int, *, rounds: int
+) -> dict[str, Any]:
     pairs = [
-        (_throughput(ours, request, MANY, requests), _throughput(plain, request, MANY, requests)) for _ in range(ROUNDS)
+        (_throughput(ours, request, MANY, requests), _throughput(plain, request, MANY, requests)) for _ in range(rounds)
     ]
     return {
         "request": name,

@@ -23,6 +23,7 @@ import numpy as np
 
 from app.networks.archived import NPZ
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.service_process import ServerProcess, fedsift_server
 from solver.instances import random_network
 from solver.network import DEVICE_COLUMNS, LINK_COLUMNS, Network
@@ -85,12 +86,14 @@ DEPARTURES: dict[str, tuple[str, dict[str, Any], float]] = {
 
 def main() -> int:
     """Ask, print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", nargs="*", default=list(NETWORKS), choices=NETWORKS)
-    parser.add_argument("--samplers", nargs="*", default=list(SAMPLERS))
-    parser.add_argument("--departures", nargs="*", default=list(DEPARTURES), choices=DEPARTURES)
-    parser.add_argument("--repeats", type=int, default=3)
-    chosen = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--networks", nargs="*", default=list(NETWORKS), choices=NETWORKS)
+    command.add_argument("--samplers", nargs="*", default=list(SAMPLERS))
+    command.add_argument("--departures", nargs="*", default=list(DEPARTURES), choices=DEPARTURES)
+    command.add_argument("--repeats", type=int, default=3)
+    chosen = command.parse_args()
+    if chosen.smoke:
+        chosen.networks, chosen.departures, chosen.repeats = ["sparse"], ["local_search:surrogate"], 1
     print(describe("numba", "numpy"), f"seed {SEED}", sep=", ", flush=True)
     with fedsift_server(max_time_limit="600", memory_budget="3000000000") as server:
         limits = [case for name in chosen.networks for case in _limits(server, name, chosen)]

@@ -17,11 +17,11 @@ _CASES = [(30, 10, 0.2), (30, 75, 0.2), (100, 10, 0.1), (100, 40, 0.1), (800, 10
 _SAMPLED = 5
 
 
-def whole_horizon(seed: int, *, quick: bool) -> list[dict[str, Any]]:
+def whole_horizon(seed: int, *, smoke: bool) -> list[dict[str, Any]]:
     """One row for each case and kind of budgets; the run ends with an error if a plan is not the optimum."""
     return [
         _row(seed, n_devices, steps, probability, budgets)
-        for n_devices, steps, probability in (_CASES[:1] if quick else _CASES)
+        for n_devices, steps, probability in (_CASES[: 1 if smoke else None])
         for budgets in BUDGETS
     ]
 

@@ -18,6 +18,6 @@ docs: ## Build the documentation, strictly: the site in build/site/, and what th
 	@$(MAKE) --no-print-directory $(GUIDE)
 
 # Folders without a figure have no table that one is drawn from.
-DRAWN := $(patsubst %/,%,$(sort $(dir $(wildcard docs/results/*/*.svg))))
+DRAWN = $(addprefix $(INTO),$(patsubst %/,%,$(sort $(dir $(wildcard docs/results/*/*.svg)))))
 figures: $(VENV)/.dev ## Draw the figures of docs/results/ again from the tables there
 	$(BIN)/python -m fedl_sim.reproduce.figures $(DRAWN)

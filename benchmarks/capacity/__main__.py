@@ -10,21 +10,20 @@ to do, and less than ten minutes there; `--only limits` leaves the measured numb
 Limits: random networks (directed Erdős–Rényi), the default sampler, on loopback, client and server on one machine.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.capacity.limits import beyond
 from benchmarks.capacity.sizes import costs
 from benchmarks.machine import describe
+from benchmarks.options import DOCS, parser
 from fedl_sim.reproduce.document import filled
 
 __all__ = ["DOCUMENT", "RESULTS", "tables"]
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "deployment.md"
-RESULTS = DOCUMENT.parent / "results" / "capacity"
+DOCUMENT = DOCS / "deployment.md"
+RESULTS = DOCS / "results" / "capacity"
 
 
 def tables(results: dict[str, Any]) -> dict[str, str]:
@@ -66,20 +65,22 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def main() -> int:
     """Measure, write; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["sizes", "limits"])
-    only = parser.parse_args().only
-    file = RESULTS / "capacity.json"
+    command = parser(__doc__, writes=True)
+    command.add_argument("--only", choices=["sizes", "limits"])
+    arguments = command.parse_args()
+    only, smoke = arguments.only, arguments.smoke
+    document, folder = (arguments.docs / path.relative_to(DOCS) for path in (DOCUMENT, RESULTS))
+    file = folder / "capacity.json"
     results: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     if only != "limits":
-        results |= {"machine": describe("numba", "numpy"), "sizes": costs()}
+        results |= {"machine": describe("numba", "numpy"), "sizes": costs(smoke=smoke)}
     if only != "sizes":
-        results["limits"] = beyond()
-    RESULTS.mkdir(parents=True, exist_ok=True)
+        results["limits"] = beyond(smoke=smoke)
+    folder.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     for name, text in tables(results).items():
-        (RESULTS / name).write_text(text, encoding="utf-8")
-    DOCUMENT.write_text(filled(DOCUMENT), encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8")
+    document.write_text(filled(document), encoding="utf-8")
     return 0
 
 

@@ -136,10 +136,10 @@ LIMITS = (
 )
 
 
-def beyond() -> list[dict[str, Any]]:
+def beyond(*, smoke: bool) -> list[dict[str, Any]]:
     """A row for each limit, with the answer."""
     rows = []
-    for limit in LIMITS:
+    for limit in LIMITS[: 2 if smoke else None]:
         answer = _answer(limit)
         told = answer.json()
         if answer.is_success and told.get("sampler_status") != "time_limit":

@@ -25,6 +25,7 @@ from benchmarks.chaos.memory_watch import MemoryWatch, flatness
 from benchmarks.chaos.scenario import NotRunError
 from benchmarks.chaos.site import Service, Site, until
 from benchmarks.machine import describe
+from benchmarks.options import parser
 
 _ANSWER_SECONDS = 30.0  # a plan, a read or a refusal; clients, faults and training share two cores
 _GROWTH_MEGABYTES = 150.0  # of a server, from the first fifth of the soak to the last
@@ -33,14 +34,16 @@ _REFUSALS = {429, 503}
 
 def main() -> int:
     """Soak, then judge."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=900)
-    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--workers", type=int, default=3)
-    parser.add_argument("--validations", type=int, default=4, help="how many different ones are submitted")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--against", type=Path, default=Path(__file__).parents[2], metavar="FOLDER")
-    chosen = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--seconds", type=float, default=900)
+    command.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
+    command.add_argument("--workers", type=int, default=3)
+    command.add_argument("--validations", type=int, default=4, help="how many different ones are submitted")
+    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--against", type=Path, default=Path(__file__).parents[2], metavar="FOLDER")
+    chosen = command.parse_args()
+    if chosen.smoke:
+        chosen.seconds, chosen.validations = 5.0, 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     print(describe("fastapi", "uvicorn"))
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as name:

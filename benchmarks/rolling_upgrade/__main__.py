@@ -29,15 +29,13 @@ from time import monotonic
 from benchmarks.chaos.databases import open_database
 from benchmarks.chaos.site import free_port
 from benchmarks.machine import describe
+from benchmarks.options import parser
 from benchmarks.rolling_upgrade.balancer import Balancer
 from benchmarks.rolling_upgrade.clients import Clients
 from benchmarks.rolling_upgrade.releases import Image, Release, Sources, next_image, next_sources
 from fedl_sim.reproduce.document import filled
 
-_PRE_STOP_SECONDS = 5.0  # as in deploy/kubernetes/base/serve.yaml
-_CALM_SECONDS = 5.0
-DOCUMENT = Path(__file__).parents[2] / "docs" / "deployment.md"
-RESULTS = DOCUMENT.parent / "results" / "upgrade"
+_PAUSE_SECONDS = 5.0  # the pause before a stop is that of deploy/kubernetes/base/serve.yaml
 
 
 class Site:
@@ -80,7 +78,7 @@ async def end(process: "subprocess.Popen[bytes]") -> tuple[int, float]:
 
 
 async def upgrade(
-    site: Site, old: Release, new: Release, *, workers: bool
+    site: Site, old: Release, new: Release, *, workers: bool, pause: float
 ) -> tuple[Clients, Balancer, list[str], list[str]]:
     """The whole story: clients, balancer, what was lost, and how processes ended that did not end well."""
     balancer, bad = Balancer(), []
@@ -91,12 +89,12 @@ async def upgrade(
         clients = Clients(f"http://127.0.0.1:{port}", validates=workers)
         clients.begin("before")
         calling = asyncio.create_task(clients.call())
-        await asyncio.sleep(_CALM_SECONDS)
+        await asyncio.sleep(pause)
 
         if worker is not None:
             clients.begin("worker replaced")
             site.work(new)
-            await asyncio.sleep(_CALM_SECONDS)
+            await asyncio.sleep(pause)
             status, _ = await end(worker)
             bad += [f"the worker ended with {status}"] if status else []
         for number, (leaving, process) in enumerate(servers, start=1):
@@ -104,11 +102,11 @@ async def upgrade(
             coming, _ = site.serve(new)
             await balancer.add(coming)
             balancer.remove(leaving)
-            await asyncio.sleep(_PRE_STOP_SECONDS)
+            await asyncio.sleep(pause)
             status, _ = await end(process)
             bad += [f"server {number} ended with {status}"] if status else []
         clients.begin("after")
-        await asyncio.sleep(_CALM_SECONDS)
+        await asyncio.sleep(pause)
         clients.end()
         await calling
         return clients, balancer, await clients.lost(), bad
@@ -163,17 +161,18 @@ def _sources(places: str) -> Sources:
 
 def main() -> int:
     """Upgrade, print; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
+    command = parser(__doc__, writes=True)
+    command.add_argument(
         "--old", default=str(Path(__file__).parents[2]), help="folder with the sources of the old release"
     )
-    parser.add_argument("--new", help="folder with the sources of the new release")
-    parser.add_argument("--old-image", help="name of the old images, such as localhost/fedsift")
-    parser.add_argument("--new-image", help="name of the new images")
-    parser.add_argument("--database", choices=["sqlite", "postgres"], default="sqlite")
-    parser.add_argument("--servers-only", action="store_true", help="leave the worker and validations out")
-    parser.add_argument("--document", action="store_true", help="write the table to docs/")
-    arguments = parser.parse_args()
+    command.add_argument("--new", help="folder with the sources of the new release")
+    command.add_argument("--old-image", help="name of the old images, such as localhost/fedsift")
+    command.add_argument("--new-image", help="name of the new images")
+    command.add_argument("--database", choices=["sqlite", "postgres"], default="sqlite")
+    command.add_argument("--servers-only", action="store_true", help="leave the worker and validations out")
+    command.add_argument("--document", action="store_true", help="write the table to the documents")
+    arguments = command.parse_args()
+    pause = 1.0 if arguments.smoke else _PAUSE_SECONDS
     machine = describe("fastapi", "uvicorn")
     print(machine, arguments.database, sep=", ")
     with tempfile.TemporaryDirectory(prefix="upgrade-") as name:
@@ -183,7 +182,9 @@ def main() -> int:
             print(f"{subject}\n")
             site = Site(folder, database.url)
             try:
-                text, wrong = report(*asyncio.run(upgrade(site, *pair, workers=not arguments.servers_only)))
+                text, wrong = report(
+                    *asyncio.run(upgrade(site, *pair, workers=not arguments.servers_only, pause=pause))
+                )
             finally:
                 site.end_all()
             print(text, *wrong, sep="\n")
@@ -192,9 +193,10 @@ def main() -> int:
                     print(f"--- {log.name}\n{log.read_text(errors='replace')[-1500:]}")
     if arguments.document:
         kind = "images" if arguments.old_image else "sources"
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        (RESULTS / f"{kind}-{arguments.database}.md").write_text(f"{text} {subject}. {machine}.\n", encoding="utf-8")
-        DOCUMENT.write_text(filled(DOCUMENT), encoding="utf-8")
+        results, document = arguments.docs / "results" / "upgrade", arguments.docs / "deployment.md"
+        results.mkdir(parents=True, exist_ok=True)
+        (results / f"{kind}-{arguments.database}.md").write_text(f"{text} {subject}. {machine}.\n", encoding="utf-8")
+        document.write_text(filled(document), encoding="utf-8")
     return 1 if wrong else 0
 
 
