@@ -22,6 +22,8 @@ FOLDERS = (
     "solver",
     "tests",
 )
+# What a benchmark asks `benchmarks.machine` for.
+DESCRIBED = re.compile(r"\bdescribe\(([^)]*)\)")
 TEXTS = (".cff", ".md", ".mk", ".py", ".sh", ".toml", ".yaml")
 
 
@@ -71,3 +73,11 @@ def test_images_of_the_readme_are_shown_elsewhere_too() -> None:
         path = place.removeprefix("https://raw.githubusercontent.com/fedsift/fedsift/main/")
         assert path != place
         assert (ROOT / path).is_file()
+
+
+def test_the_versions_that_benchmarks_print_are_of_distributions() -> None:
+    """Some distributions have another name than the package that they bring: cvxpy-base brings cvxpy."""
+    calls = [call for path in (ROOT / "benchmarks").rglob("*.py") for call in DESCRIBED.findall(path.read_text())]
+    named = {name for call in calls for name in re.findall(r"[\"']([\w-]+)[\"']", call)}
+    assert len(named) > 5
+    assert all(version(name) for name in named)
