@@ -34,6 +34,7 @@ def import_fleet(
     ] = None,
     label_counts: Annotated[Path | None, typer.Option(help="CSV with the columns id, class, count.")] = None,
     symmetric: Annotated[bool, typer.Option("--symmetric", help="Give every link its other way.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse columns and fields that would be ignored.")] = False,
     step_seconds: Annotated[float, typer.Option(help="Length of a step.")] = Defaults.step_seconds,
     datapoint_bytes: Annotated[float, typer.Option(help="Size of a datapoint.")] = Defaults.datapoint_bytes,
     epochs_per_step: Annotated[float, typer.Option(help="Passes over the data.")] = Defaults.epochs_per_step,
@@ -67,7 +68,7 @@ def import_fleet(
         )
         draft = read_sources(_sources(files), format_name)
         labels = () if label_counts is None else read_label_counts(_source(label_counts))
-        imported = make_fleet(draft, defaults, label_counts=labels, symmetric=symmetric)
+        imported = make_fleet(draft, defaults, label_counts=labels, symmetric=symmetric, strict=strict)
         _write(imported.fleet, output)
     _tell(imported)
 

@@ -54,21 +54,29 @@ class Imported:
 
 
 def make_fleet(
-    draft: Draft, defaults: Defaults, *, label_counts: Iterable[Row] = (), symmetric: bool = False
+    draft: Draft,
+    defaults: Defaults,
+    *,
+    label_counts: Iterable[Row] = (),
+    symmetric: bool = False,
+    strict: bool = False,
 ) -> Imported:
     """Check the rows and complete them.
 
     `label_counts` has rows with `id`, `class` and `count`. `symmetric` gives every link its other way, with the same
-    values, where the file lacks it.
+    values, where the file lacks it. `strict` refuses what would be ignored.
 
     Raises:
-        InvalidInputError: a row is wrong; the text says where it stands.
+        InvalidInputError: a row is wrong, or `strict` and a name is unknown; the text says where it stands.
     """
     ledger = _Ledger(defaults)
     settings = ledger.settings(draft)
     device_fields, link_fields = Fields(DEVICE_FIELDS), Fields(LINK_FIELDS)
     devices = _devices(draft, device_fields)
     links = _Links(draft, devices, link_fields)
+    ignored = {one.name: one for one in [*device_fields.ignored(), *link_fields.ignored()]}
+    for one in ignored.values() if strict else ():
+        raise InvalidInputError(one.place, f"there is no field {shown(one.name)}{one.hint}")
     links.complete(symmetric=symmetric or not draft.directed)
     _add_label_counts(devices, label_counts)
     if not devices:
@@ -79,8 +87,8 @@ def make_fleet(
         "links": [{"from": a, "to": b, **ledger.link(values)} for (a, b), values in links.all.items()],
     }
     _check_limits(draft.format, fleet)
-    ignored = [*device_fields.ignored, *link_fields.ignored]
-    notes = [*draft.notes, *links.notes(), *([f"ignored: {', '.join(dict.fromkeys(ignored))}"] if ignored else [])]
+    listed = ", ".join(f"{one.name}{one.hint}" for one in ignored.values())
+    notes = [*draft.notes, *links.notes(), *([f"ignored: {listed}"] if listed else [])]
     return Imported(fleet, ledger.report(draft.format, len(devices), len(links.all), notes))
 
 

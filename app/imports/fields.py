@@ -5,15 +5,15 @@ A name may be followed by a unit in brackets, as in `airtime_seconds [ms]`; with
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.imports.draft import Row
+from app.wire.pointers import nearest
 from solver.errors import InvalidInputError
 
-__all__ = ["DEVICE_FIELDS", "LINK_FIELDS", "SETTINGS", "Fields", "Number", "shown"]
+__all__ = ["DEVICE_FIELDS", "LINK_FIELDS", "SETTINGS", "Fields", "Ignored", "Number", "shown"]
 
 _TIME = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _RATE = {"Mbit/s": 1.0, "Mbps": 1.0, "kbit/s": 1e-3, "kbps": 1e-3, "Gbit/s": 1e3, "Gbps": 1e3, "bit/s": 1e-6}
@@ -109,16 +109,32 @@ LINK_FIELDS: dict[str, Number | Read] = {
     "etx": Number(least=1, most=math.inf),
 }
 _OTHER_NAMES = {"lat": "latitude", "lon": "longitude", "lng": "longitude", "source": "from", "target": "to"}
+# So many unknown names are compared with those of fields: a file may have any number of them.
+_COMPARED = 20
 _HEADING = re.compile(r"([^\[(]*+)(?:[\[(]([^\])]*+)[\])])?")
 
 
+@dataclass(frozen=True)
+class Ignored:
+    """A name in a file that no field has, the first place where it stands, and the field that may be meant."""
+
+    name: str
+    place: str
+    near: str | None = None
+
+    @property
+    def hint(self) -> str:
+        """What to write after the name."""
+        return f" (did you mean `{self.near}`?)" if self.near else ""
+
+
 class Fields:
-    """Reads rows by a table of fields; `ignored` counts the names that are not in it."""
+    """Reads rows by a table of fields."""
 
     def __init__(self, table: Mapping[str, Number | Read]) -> None:
         self._table = table
         self._known: dict[str, tuple[str, Read, float] | None] = {}
-        self.ignored: Counter[str] = Counter()
+        self._ignored: dict[str, str] = {}
 
     def read(self, row: Row) -> dict[str, Any]:
         """The known values of a row; what is empty or null is left out.
@@ -134,11 +150,20 @@ class Fields:
                 self._known[key] = self._resolve(key, row.place)
             known = self._known[key]
             if known is None:
-                self.ignored[key] += 1
+                self._ignored.setdefault(key, row.place)
             else:
                 name, read, worth = known
                 found[name] = read(value, row.place, name, worth)
         return found
+
+    def ignored(self) -> list[Ignored]:
+        """The names that are not in the table; of the fields that no row had, each may have meant the nearest."""
+        had = {known[0] for known in self._known.values() if known is not None}
+        lacking = [name for name in self._table if name not in had]
+        return [
+            Ignored(name, place, nearest(name, lacking) if number < _COMPARED else None)
+            for number, (name, place) in enumerate(self._ignored.items())
+        ]
 
     def _resolve(self, key: str, place: str) -> tuple[str, Read, float] | None:
         parts = _HEADING.fullmatch(key.strip())

@@ -60,6 +60,7 @@ class ImportRequest(RequestModel):
     )
     label_counts: Optional[ImportFile] = Field(None, description="CSV with the columns id, class and count.")
     symmetric: Annotated[bool, Field(description="Give every link its other way.")] = False
+    strict: Annotated[bool, Field(description="Refuse columns and fields that would be ignored.")] = False
     defaults: Optional[ImportDefaults] = Field(None, description="Values for what the files lack.")
 
 

@@ -35,6 +35,7 @@ def answer_import(service: Service, _: str, body: bytes) -> Response:
             Defaults() if request.defaults is None else request.defaults.to_domain(),
             label_counts=() if labels is None else read_label_counts(labels),
             symmetric=request.symmetric,
+            strict=request.strict,
         )
     except InvalidInputError as error:
         raise _refusal(error) from None

@@ -11,7 +11,7 @@ from app.http.problems import ERROR_LIMIT, InvalidRequestError, MalformedError, 
 from app.wire.problem import ErrorItem
 from solver import InvalidInputError
 
-__all__ = ["Faults", "located", "refusal", "unknown"]
+__all__ = ["Faults", "located", "nearest", "refusal", "unknown"]
 
 # More errors than this are only counted: listing them would take longer than reading the request.
 _LISTABLE = 1000
@@ -77,8 +77,13 @@ def refusal(error: ValidationError, model: type[BaseModel]) -> ServiceError:
 
 def unknown(name: str, known: list[str]) -> str:
     """What is said of a name that does not exist here; it has the nearest name that does."""
-    near = get_close_matches(name[:_NAME_LENGTH], known, n=1)
-    return "does not exist here" + (f"; did you mean `{near[0]}`?" if near else "")
+    near = nearest(name, known)
+    return "does not exist here" + (f"; did you mean `{near}`?" if near else "")
+
+
+def nearest(name: str, known: list[str]) -> str | None:
+    """The known name that a made-up one is nearest to, if one is near at all."""
+    return next(iter(get_close_matches(name[:_NAME_LENGTH].lower(), known, n=1)), None)
 
 
 def _item(model: type[BaseModel], kind: str, loc: tuple[int | str, ...], message: str) -> ErrorItem:

@@ -53,6 +53,16 @@ def test_label_counts_come_in_a_table_of_their_own(folder: Path) -> None:
     assert json.loads(done.stdout)["devices"][1]["label_counts"] == {"car": 30}
 
 
+def test_strictly_an_ignored_column_is_an_error_with_its_place(folder: Path) -> None:
+    (folder / "devices.csv").write_text("id,data points\ncam,\nhub,40\n")
+    output = folder / "fleet.json"
+    done = fedsift(folder, "--strict", "-o", output)
+    told = "devices.csv, line 3: there is no field 'data points' (did you mean `datapoints`?)\n"
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
+    assert not output.exists()
+    assert "  ignored: data points (did you mean `datapoints`?)\n" in fedsift(folder).stderr
+
+
 def test_what_is_wrong_is_one_line_and_status_2(folder: Path) -> None:
     (folder / "links.csv").write_text("from,to,loss\ncam,hub,0.1\ncam,bus,0.1\n")
     for arguments, message in (

@@ -174,6 +174,16 @@ def test_csv_in_two_files_with_units(texts: tuple[str, str]) -> None:
     assert "ignored: colour" in found.report.notes
 
 
+def test_an_ignored_column_is_reported_with_the_field_that_may_be_meant() -> None:
+    found = imported("id,data points,Load,loading\na,20,0.5,1\n")
+    assert devices(found)["a"]["datapoints"] == 600
+    hints = (
+        "ignored: data points (did you mean `datapoints`?), Load (did you mean `load`?), loading (did you mean `load`?)"
+    )
+    assert hints in found.report.notes
+    assert "ignored: loading" in imported("id,load,loading\na,0.5,1\n").report.notes
+
+
 def test_csv_of_links_alone_names_the_devices() -> None:
     assert list(devices(imported("source,target\na,b\nb,c\n"))) == ["a", "b", "c"]
 

@@ -39,6 +39,18 @@ LAUGHS = '<!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><graphml><graph><no
     [
         (["from,to\na,b\n", "id\na\n"], {}, "/files", "file0, line 2: to: there is no device 'b'"),
         ([LAUGHS], {}, "/files", "file0, line 1: declares an XML entity; they are not read"),
+        (
+            ["id\na\nb\n", "from,to,rate\na,b,1\n"],
+            {"strict": True},
+            "/files",
+            "file1, line 2: there is no field 'rate'",
+        ),
+        (
+            ["id,lod\na,1\n"],
+            {"strict": True},
+            "/files",
+            "file0, line 2: there is no field 'lod' (did you mean `load`?)",
+        ),
         (["id\na\n"], {"defaults": {"load": 2}}, "/defaults", "load 2.0 must be from 0 to 1"),
         (["id\na\n"], {"format": "excel"}, "/format", "Input should be 'json', 'graphml', 'csv', 'olsr' or 'batman'"),
     ],
