@@ -21,7 +21,7 @@ from sampler import served_samplers
 from sampler.warm_up import warm_up
 from solver.instances import BUDGETS, random_network
 from tests.support.requests import as_request, random_request
-from tests.support.server import Server, running_server, start_server
+from tests.support.server import Server, running_server
 from tests.support.waiting import PATIENCE, until
 
 # The reference solver would need a minute and more for so many steps.
@@ -43,7 +43,7 @@ def half_of(n_devices: int, n_links: int, **parameters: Any) -> dict[str, Any]:
 
 
 # Each of the fast solver's iterations takes .15 s here, and each step several.
-LARGE = half_of(2_000, 20_000, sampler="random", horizon=2_000, time_limit=300.0)
+LARGE = half_of(2_000, 20_000, sampler="random", horizon=200, time_limit=300.0)
 
 
 @pytest.fixture(scope="module")
@@ -119,24 +119,23 @@ def test_a_client_that_leaves_the_queue_is_not_served(narrow: Server) -> None:
 
 
 def test_told_to_stop_it_ends_in_its_grace_and_says_so_to_who_waits(tmp_path: Path) -> None:
-    server = start_server(tmp_path, shutdown_grace="10", processes="1", threads="2", max_time_limit="300")
-    with server.client() as client:
-        assert client.post("/v1/plans", json={**QUICK, "solver": "cvxpy"}).status_code == 200  # CVXPY is loaded
     answers: list[httpx.Response] = []
+    settings = {"shutdown_grace": "10", "threads": "2", "max_time_limit": "300"}
+    with running_server(tmp_path, **settings) as server, server.client() as client:
+        assert client.post("/v1/plans", json={**QUICK, "solver": "cvxpy"}).status_code == 200  # CVXPY is loaded
 
-    def ask(body: dict[str, Any]) -> None:
-        with server.client() as client:
-            answers.append(client.post("/v1/plans", json=body))
+        def ask(body: dict[str, Any]) -> None:
+            with server.client() as mine:
+                answers.append(mine.post("/v1/plans", json=body))
 
-    threads = [threading.Thread(target=ask, args=(body,)) for body in (ENDLESS, LARGE)]
-    for thread in threads:
-        thread.start()
-    with server.client() as client:
+        threads = [threading.Thread(target=ask, args=(body,)) for body in (ENDLESS, LARGE)]
+        for thread in threads:
+            thread.start()
         under_way(client, 2)
-    server.process.terminate()
-    assert server.process.wait(PATIENCE) == 0
-    for thread in threads:
-        thread.join()
+        server.process.terminate()
+        assert server.process.wait(PATIENCE) == 0
+        for thread in threads:
+            thread.join()
     assert len(answers) == 2
     for answer in answers:
         assert answer.status_code == 503
