@@ -9,8 +9,8 @@ const MOST_IN_SIGHT = 70;
 const MOST_SAMPLED = 60;
 const LONGEST = 16;
 const HEIGHT = 14;
-const GAP = 1; // between a device's ring and its name
-const CLEAR = 7; // between a name and another's ring; with it every name is nearest to its own device
+const GAP = 2; // between a device's ring and its name
+const CLEAR = 8; // between a name and another's ring; with it every name is nearest to its own device
 const SIDES = [[0, 1], [0, -1], [1, 0], [-1, 0], [1, 1], [-1, 1], [1, -1], [-1, -1]]; // [right, down], the best first
 
 /** Where the devices are on the canvas, and the radii of their rings. */
