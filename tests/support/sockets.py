@@ -2,15 +2,27 @@
 
 import contextlib
 import re
+import select
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import httpx
+
+from tests.support.requests import random_request
 from tests.support.server import Server
 from tests.support.waiting import PATIENCE
 
-__all__ = ["connected", "flood", "received", "resident_bytes", "several"]
+__all__ = ["connected", "endless_plan", "flood", "received", "refusals", "resident_bytes", "several"]
+
+
+def endless_plan(**headers: str) -> bytes:
+    """A request that keeps a thread for a minute, or until its connection is closed."""
+    body = random_request(1, 30, horizon=10_000, solver="cvxpy", sampler="random", time_limit=60.0)
+    asked = httpx.Request("POST", "http://localhost/v1/plans", json=body, headers=headers)
+    head = "".join(f"{name}: {value}\r\n" for name, value in asked.headers.items())
+    return f"POST /v1/plans HTTP/1.1\r\n{head}\r\n".encode() + asked.read()
 
 
 @contextmanager
@@ -49,6 +61,12 @@ def flood(connection: socket.socket, piece: bytes, most: int) -> int:
         while sent < most:
             sent += connection.send(piece)
     return sent
+
+
+def refusals(connections: list[socket.socket]) -> list[int]:
+    """The statuses on those connections where an answer has begun."""
+    answered, _, _ = select.select(connections, [], [], 0)
+    return [int(connection.recv(12, socket.MSG_PEEK).split()[1]) for connection in answered]
 
 
 def resident_bytes(server: Server, *, peak: bool = False) -> int:

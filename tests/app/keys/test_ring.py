@@ -1,6 +1,5 @@
 """API keys, ownership and where the server may listen."""
 
-import concurrent.futures
 import json
 import sqlite3
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from tests.support.command import fedsift, make_key
 from tests.support.requests import random_request
 from tests.support.server import free_port, running_server
+from tests.support.sockets import connected, endless_plan
 from tests.support.waiting import until
 
 
@@ -42,17 +42,14 @@ def test_keys_are_needed_and_runs_belong_to_them(tmp_path: Path) -> None:
 
 def test_a_key_with_too_much_under_way_waits_while_others_are_served(tmp_path: Path) -> None:
     one, two = make_key(tmp_path, "one"), make_key(tmp_path, "two")
-    slow = random_request(2, 60, horizon=400, sample_size=10, solver="cvxpy", time_limit=3)
     settings = {"auth": "required", "key_concurrency": "1", "threads": "2", "retry_after": "7"}
     with running_server(tmp_path, **settings) as server, server.client() as client:
         mine, theirs = {"x-api-key": one["key"]}, {"x-api-key": two["key"]}
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            job = pool.submit(client.post, "/v1/plans", json=slow, headers=mine)
+        with connected(server, endless_plan(**mine)):
             until(lambda: "fedsift_admitted 1.0" in client.get("/metrics", headers=theirs).text)
             refused = client.post("/v1/plans", json=random_request(1, 10), headers=mine)
             served = client.post("/v1/plans", json=random_request(1, 10), headers=theirs)
-            assert not job.done()
-            assert job.result().status_code == 200
+        until(lambda: "fedsift_admitted 0.0" in client.get("/metrics", headers=theirs).text)
         assert refused.status_code == 429
         assert refused.headers["retry-after"] == "7"
         assert refused.json()["type"] == "urn:fedsift:problem:too-many-requests"

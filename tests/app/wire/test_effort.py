@@ -1,12 +1,10 @@
 """Work ends at its deadline, when its client leaves, and before a shutdown's grace is over."""
 
-import socket
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -22,6 +20,7 @@ from sampler.warm_up import warm_up
 from solver.instances import BUDGETS, random_network
 from tests.support.requests import as_request, random_request
 from tests.support.server import Server, running_server
+from tests.support.sockets import endless_plan, several
 from tests.support.waiting import PATIENCE, until
 
 # The reference solver would need a minute and more for so many steps.
@@ -104,17 +103,9 @@ def test_a_client_that_leaves_frees_its_thread(narrow: Server, request_body: dic
 
 
 def test_a_client_that_leaves_the_queue_is_not_served(narrow: Server) -> None:
-    at = urlsplit(narrow.url)
     with narrow.client() as client:
-        body = httpx.Request("POST", f"{narrow.url}/v1/plans", json=ENDLESS)
-        head = "".join(f"{name}: {value}\r\n" for name, value in body.headers.items())
-        message = f"POST /v1/plans HTTP/1.1\r\n{head}\r\n".encode() + body.read()
-        connections = [socket.create_connection((at.hostname, at.port)) for _ in range(3)]
-        for connection in connections:
-            connection.sendall(message)
-        under_way(client, 3)
-        for connection in connections:
-            connection.close()
+        with several(narrow, 3, endless_plan()):
+            under_way(client, 3)
         under_way(client, 0)
 
 

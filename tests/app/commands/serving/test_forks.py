@@ -9,7 +9,6 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -17,9 +16,10 @@ import pytest
 from tests.support.command import fedsift, make_key
 from tests.support.requests import random_request
 from tests.support.server import Server, running_server
+from tests.support.sockets import endless_plan, refusals, several
 from tests.support.waiting import PATIENCE, lives, until
 
-SLOW = random_request(3, 60, horizon=400, sample_size=10, solver="cvxpy", time_limit=3)
+SLOW = random_request(3, 60, horizon=400, sample_size=10, solver="cvxpy", time_limit=6)
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +38,6 @@ def metric(server: Server, name: str) -> float:
     text = httpx.get(f"{server.url}/metrics", timeout=PATIENCE).text
     found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
     return 0.0 if found is None else float(found[1])
-
-
-def at_once(server: Server, count: int, **options: Any) -> Counter[int]:
-    """Send so many slow requests at once, each over a connection of its own; returns the statuses."""
-    with concurrent.futures.ThreadPoolExecutor(count) as pool:
-        jobs = [
-            pool.submit(httpx.post, f"{server.url}/v1/plans", json=SLOW, timeout=PATIENCE, **options)
-            for _ in range(count)
-        ]
-        return Counter(job.result().status_code for job in jobs)
 
 
 def proportional_bytes(pid: int) -> int:
@@ -110,16 +100,21 @@ def test_without_its_supervisor_no_process_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_queue_is_one_for_all_processes(tmp_path: Path) -> None:
-    with running_server(tmp_path, processes="2", threads="1", queue="1") as server:
-        codes = at_once(server, 8)
-    assert codes == {200: 3, 503: 5}
+    with (
+        running_server(tmp_path, processes="2", threads="1", queue="1") as server,
+        several(server, 8, endless_plan()) as callers,
+    ):
+        until(lambda: refusals(callers) == [503] * 5)
+        assert metric(server, "fedsift_admitted") == 3
 
 
 def test_a_key_has_one_limit_in_all_processes(tmp_path: Path) -> None:
     key = {"X-API-Key": make_key(tmp_path, "one")["key"]}
-    with running_server(tmp_path, processes="2", auth="required", key_concurrency="1") as server:
-        codes = at_once(server, 6, headers=key)
-    assert codes == {200: 1, 429: 5}
+    with (
+        running_server(tmp_path, processes="2", auth="required", key_concurrency="1") as server,
+        several(server, 6, endless_plan(**key)) as callers,
+    ):
+        until(lambda: refusals(callers) == [429] * 5)
 
 
 def test_an_address_that_is_taken_is_told_at_once(forked: Server, tmp_path: Path) -> None:
