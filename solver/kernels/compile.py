@@ -3,7 +3,7 @@
 Numba's cache looks only at the file that a function stands in. If a *callee* in another file changed, it would return
 stale code. So each package of kernels has a cache folder named after a digest of all its sources. It lies in
 `NUMBA_CACHE_DIR` if that is set (a read-only installation fills it once), else beside the sources. A folder that cannot
-be written to is still read (`solver.kernels.sealed_cache`).
+be written to is still read (`solver.kernels.disk_cache`).
 """
 
 import hashlib
@@ -14,11 +14,14 @@ from typing import Any, TypeVar
 
 import numba
 
-from solver.kernels.sealed_cache import SealedCache, is_sealed
+from solver.kernels.disk_cache import SealedCache, SharedCache, is_on_disk, is_sealed
 
-__all__ = ["compiled", "compiler", "inlined", "lean"]
+__all__ = ["compiled", "compiler", "count_missing", "inlined", "lean"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Kernels of the modules that this process has loaded, without those that were seen on disk or cannot be put there.
+_to_compile: list[Any] = []
 
 
 def compiler(
@@ -41,22 +44,29 @@ def compiler(
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
         try:
-            sealed = is_sealed(folder)
             wrapped: F = numba.njit(
-                cache=not sealed,
                 nogil=True,
                 error_model="numpy",
                 fastmath=set(fastmath),
                 forceinline=inlined,
                 _nrt=counted,
             )(function)
-            if sealed and hasattr(wrapped, "_cache"):  # with the JIT disabled there is no cache
-                wrapped._cache = SealedCache(function)
+            if hasattr(wrapped, "_cache"):  # with the JIT disabled there is no cache
+                sealed = is_sealed(folder)
+                wrapped._cache = (SealedCache if sealed else SharedCache)(function)
+                if not sealed:
+                    _to_compile.append(wrapped)
         finally:
             numba.config.CACHE_DIR = before
         return wrapped
 
     return compile_one
+
+
+def count_missing() -> int:
+    """How many kernels of the modules loaded by now are still to be compiled, here or by another process."""
+    _to_compile[:] = [kernel for kernel in _to_compile if not is_on_disk(kernel)]
+    return len(_to_compile)
 
 
 compiled = compiler(Path(__file__).parent)

@@ -1,9 +1,16 @@
-"""A cache that was warmed and then sealed is read, and left alone."""
+"""A cache that several processes fill at once, and one that was warmed and then sealed: it is read and left alone."""
 
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
+
+import pytest
+from numba.core.caching import IndexDataCacheFile
+
+from solver.kernels.disk_cache import SharedCache
 
 KERNEL = """
 from pathlib import Path
@@ -50,3 +57,37 @@ def test_a_sealed_cache_is_read_and_never_written(tmp_path: Path) -> None:
     assert entries(tmp_path / "cache") == warmed
     assert hits_and_misses(tmp_path, USE, "int64") == (0, 1)
     assert entries(tmp_path / "cache") != warmed
+
+
+def identity(x: Any) -> Any:
+    return x
+
+
+def test_of_processes_that_add_code_at_once_each_waits_for_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # An open lock belongs to the open file, so that two threads stand for two processes.
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    met, both = [], threading.Barrier(2)
+
+    def save(*_: object) -> None:
+        try:
+            both.wait(0.5)
+            met.append(True)
+        except threading.BrokenBarrierError:
+            met.append(False)
+
+    def save_one() -> None:
+        cache = SharedCache(identity)
+        cache._index_key = lambda *_: ()
+        cache._impl.check_cachable = lambda _: True
+        cache._impl.reduce = lambda _: ()
+        cache._save_overload((), type("Code", (), {"codegen": None}))
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", save)
+    threads = [threading.Thread(target=save_one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert met == [False, False]
