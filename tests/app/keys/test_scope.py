@@ -49,6 +49,7 @@ def test_a_key_that_may_only_read_is_known_and_may_not_write(tmp_path: Path) -> 
 
 
 def test_a_key_is_refused_as_soon_as_it_expires_though_it_is_cached(tmp_path: Path) -> None:
+    make_key(tmp_path, "first")  # without one the service does not start
     with running_server(tmp_path, auth="required") as server, server.client() as client:
         store = Store(f"sqlite:///{tmp_path}/fedsift.db")
         end = time.time() + 4.0
