@@ -161,7 +161,7 @@ class SqliteDatabase:
     def _opened(self) -> sqlite3.Connection:
         is_new = not self._path.exists()
         if is_new and not self._makes:
-            raise StoreError("there is no database; `fedsift serve` and `fedsift keys create` make one")
+            raise StoreError("there is no database; `fedsift serve` makes one")
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # `check_same_thread` is off for `close` alone; a connection is used by its own thread.
         connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False)

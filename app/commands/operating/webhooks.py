@@ -30,7 +30,7 @@ def create(
 ) -> None:
     """Tell a program of everything that happens to an owner's plans, runs and validations from now on."""
     Targets.of(read_settings(warn=False).webhook_targets).place(url)
-    with opened_store() as store:
+    with opened_store(makes=True) as store:
         if owner != LOCAL:
             KeyStore(store).check_owner(owner)
         made = WebhookStore(store).create(owner, url)

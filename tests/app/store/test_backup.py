@@ -190,7 +190,10 @@ def test_a_backup_of_a_newer_release_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(BackupError, match=r"^FEDSIFT_DATABASE_URL=sqlite:///.*/none\.db: there is no database; `fed"):
+    with pytest.raises(
+        BackupError,
+        match=r"^FEDSIFT_DATABASE_URL=sqlite:///.*/none\.db: there is no database; `fedsift serve` makes one$",
+    ):
         back_up(f"sqlite:///{tmp_path}/none.db", tmp_path / "a", 1.0)
     assert list(tmp_path.iterdir()) == []
 
