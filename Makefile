@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist worksteal
 BROWSER_ARGS ?= -n 0
 CHAOS_ARGS ?= -n 0
 SECONDS ?= 900
@@ -55,7 +55,8 @@ serve: $(VENV)/.serve ## Start the service with a validation worker (HOST=127.0.
 	-@$(MAKE) --no-print-directory $(GUIDE)
 	$(BIN)/fedsift serve --host $(HOST) --port $(PORT) --workers 1
 
-test: $(VENV)/.dev ## Run the tests
+# Suites that need other tools are skipped, visibly, and have targets of their own: test-browser, test-clients, test-flower, ...
+test: $(VENV)/.dev ## Run the tests that need Python alone; PYTEST_ARGS='-n auto --durations=20' lists the slowest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # Needs Chromium (Debian: apt-get install chromium). The tests run one after the other: some measure frame rates.

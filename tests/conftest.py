@@ -25,7 +25,10 @@ def client(server: Server) -> Iterator[httpx.Client]:
 
 
 def _state() -> tuple[object, ...]:
-    surroundings = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    # Libraries set variables of their own when they are imported.
+    surroundings = {
+        name: os.environ[name] for name in os.environ if name.startswith(("FEDSIFT_", "NUMBA_", "PYTHON", "XDG_"))
+    }
     return surroundings, Path.cwd(), signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
 
 

@@ -69,3 +69,45 @@ def test_names_that_were_confused_do_not_return(group: set[str]) -> None:
 def test_all_devices_have_one_name() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     assert "EVERYBODY" not in text
+
+
+# These have targets of their own: they drive what may take longer, and may be timed.
+APART = {"browser", "chaos", "clients", "examples", "image"}
+WAITS = {"communicate", "join", "result", "sleep", "wait", "wait_for_workers"}
+CLOCKS = {"monotonic", "perf_counter", "perf_counter_ns"}
+
+
+def called(node: ast.AST) -> str:
+    """The last name of what is called."""
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def is_long(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value > 60
+
+
+def waits_too_long(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    timeouts = [word.value for word in node.keywords if word.arg in {"timeout", "patience"}]
+    return any(map(is_long, timeouts + (node.args[:1] if called(node) in WAITS else [])))
+
+
+def measures_time(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assign) and any(called(each) in CLOCKS for each in ast.walk(node.value))
+
+
+def test_no_test_waits_for_more_than_a_minute_or_measures_time() -> None:
+    """On a busy machine everything takes long: tests wait by `tests.support.waiting`, and benchmarks measure."""
+    tests = ROOT / "tests"
+    apart = {tests / "support" / name for name in ("containers.py", "waiting.py")}
+    paths = {path for path in tests.rglob("*.py") if path.relative_to(tests).parts[0] not in APART} - apart
+    found = {
+        f"{name_of(path)}:{node.lineno}"
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call | ast.Assign) and (waits_too_long(node) or measures_time(node))
+    }
+    assert found == set()

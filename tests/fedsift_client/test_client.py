@@ -13,6 +13,7 @@ from fedsift_client.answers import Plan
 from tests.support.fleets import FLEET
 from tests.support.requests import check_plan, random_request
 from tests.support.server import Server, free_port, start_server
+from tests.support.waiting import PATIENCE
 
 REQUEST = random_request(3, 10)
 NETWORK = REQUEST["network"]
@@ -155,7 +156,7 @@ def test_a_run_outlives_a_restart_of_the_service(tmp_path: Path) -> None:
     port = str(free_port())
     first = start_server(tmp_path, port=port)
     second: list[Server] = []
-    with Client(first.url, patience=300) as client:
+    with Client(first.url, patience=PATIENCE) as client:
         try:
             run = client.start_run(NETWORK, sample_size=3, horizon=4, aggregation_period=2)
             first.process.kill()

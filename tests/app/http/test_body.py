@@ -39,7 +39,7 @@ def request(headers: dict[str, str] | None = None, chunks: Iterable[bytes | None
 
     async def receive() -> dict[str, Any]:
         if not waiting:
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         chunk = waiting.pop(0)
         if chunk is None:
             return {"type": "http.disconnect"}

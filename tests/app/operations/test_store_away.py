@@ -42,7 +42,7 @@ def is_refused(answer: httpx.Response) -> bool:
 
 def test_postgresql_that_is_locked_or_hangs(postgres_url: str, tmp_path: Path) -> None:
     with BlackHole(postgres_url) as hole:
-        settings = {"database_url": hole.url, "auth": "required", "store_timeout": "1", "shutdown_grace": "10"}
+        settings = {"database_url": hole.url, "auth": "required", "store_timeout": "0.5", "shutdown_grace": "10"}
         made = fedsift(tmp_path, "keys", "create", "one", "--json", **settings)
         headers = {"x-api-key": json.loads(made.stdout)["key"]}
         with (
