@@ -22,12 +22,13 @@ SERVE_EXTRAS := serve,worker
 DEV_EXTRAS := cluster,postgres,telemetry,train,worker
 # pip reads [dependency-groups] from 25.1 on; a new environment may have an older one.
 NEW_PIP := 'pip>=25.1'
-# Compile kernels and bytecode once, whatever PYTHONDONTWRITEBYTECODE says: a server should not compile when it starts.
-COMPILE = $(BIN)/python -m sampler.warm_up && $(BIN)/python -m compileall -q app solver sampler fedl_sim fedsift_launcher
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Bytecode of what is imported is written when it is first imported: compiling all packages takes a third of pip's time.
+export PIP_NO_COMPILE := 1
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help serve test test-alerts test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
-  sampling-tables bench-fedl bench-service bench-limits bench-overload bench-large bench-smoke capacity upgrade-test experiments experiments-more clean
+.PHONY: help serve service guide-beside test test-alerts test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
+  sampling-tables bench-fedl bench-start bench-service bench-limits bench-overload bench-large bench-smoke capacity upgrade-test experiments experiments-more clean
 
 help: ## Show this list
 	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -39,21 +40,27 @@ $(BIN)/python:
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(SERVE_EXTRAS)]'
 	$(BIN)/python -m pip uninstall -q -y setuptools # Python 3.11 puts it into every new environment; nothing here needs it
-	$(COMPILE)
+	$(BIN)/python -m sampler.warm_up first
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml clients/python/pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install -q -c constraints.txt $(NEW_PIP)
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(DEV_EXTRAS)]' -e clients/python --group dev
-	$(COMPILE)
+	$(BIN)/python -m sampler.warm_up
 	@touch $@ $(VENV)/.serve
 
 install: $(VENV)/.serve ## Install the service and its worker into .venv
 install-dev: $(VENV)/.dev ## Install what the tests and the checks need into .venv
 
-serve: $(VENV)/.serve ## Start the service with a validation worker (HOST=127.0.0.1 PORT=8000)
-	-@$(MAKE) --no-print-directory $(GUIDE)
+# The guide is built beside it, at a low priority. Without the guide the service runs all the same.
+serve: ## Start the service with a validation worker (HOST=127.0.0.1 PORT=8000)
+	@$(MAKE) --no-print-directory -j 2 service guide-beside
+
+service: $(VENV)/.serve
 	$(BIN)/fedsift serve --host $(HOST) --port $(PORT) --workers 1
+
+guide-beside:
+	-@nice $(MAKE) --no-print-directory $(GUIDE)
 
 # Suites that need other tools are skipped, visibly, and have targets of their own: test-browser, test-clients, test-flower, ...
 test: $(VENV)/.dev ## Run the tests that need Python alone; PYTEST_ARGS='-n auto --durations=20' lists the slowest
@@ -134,6 +141,9 @@ sampling-tables: $(VENV)/.dev ## Measure the tables of docs/sampling.md and docs
 
 bench-fedl: $(VENV)/.dev $(if $(SMOKE),,build/flower/.ready) ## Time FedL rounds: compiled engine, plain PyTorch and Flower
 	$(BIN)/python -m benchmarks.fedl_speed $(SMOKE)
+
+bench-start: ## Time `make serve` in a fresh clone of the last commit, with its parts (a minute on two idle cores)
+	@$(PYTHON) -m benchmarks.start_up
 
 bench-service: $(VENV)/.dev ## Measure throughput and latency of the service, beside the bare solver and an empty endpoint
 	$(BIN)/python -m benchmarks.service_speed $(SMOKE)
