@@ -33,7 +33,8 @@ from app.ledger import Ledger
 from app.networks.router import router as networks
 from app.openapi.document import document
 from app.openapi.router import router as documentation
-from app.operations.readiness import look_at_store, warm_up
+from app.operations.compiling import Compiling
+from app.operations.readiness import announce, look_at_store, warm_up
 from app.operations.retention import Retention
 from app.operations.router import router as operations
 from app.plans.router import router as plans
@@ -84,7 +85,7 @@ _ABOUT = "Which few devices of a federated-learning network should train, and wh
 def create_app(settings: Settings | None = None, ledger: Ledger | None = None) -> FastAPI:
     """Build the service; with a ledger, it is one of several processes that count together."""
     chosen = Settings() if settings is None else settings
-    set_up_logs(chosen.log_level)
+    set_up_logs(chosen.log_level, chosen.log_format)
     service = _service(chosen, Ledger() if ledger is None else ledger)
     app = FastAPI(
         title="fedsift",
@@ -183,7 +184,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service.pids.set(os.getpid())
     # Threads switch more often than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
-    loading = asyncio.create_task(service.pool.run(lambda: warm_up(service)))
+    compiling = Compiling()
+    loading = asyncio.create_task(service.pool.run(lambda: _load(service, compiling)))
+    announcing = asyncio.create_task(announce(service))
     looking = asyncio.create_task(look_at_store(service))
     retention = Retention(service)
     courier = Courier(service.store, Targets.of(service.settings.webhook_targets))
@@ -192,8 +195,16 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         courier.start()
     with _work_ends_after_signals(service):
         yield
+    announcing.cancel()
+    compiling.stop()
     await _finish(service, retention, courier)
     await asyncio.gather(loading, looking)
+
+
+def _load(service: Service, compiling: Compiling) -> None:
+    warm_up(service)
+    if service.tidies and service.solver == "ok":
+        compiling.start()
 
 
 async def _finish(service: Service, retention: Retention, courier: Courier) -> None:

@@ -207,6 +207,9 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Least severe level that is logged."
     )
+    log_format: Literal["auto", "text", "json"] = Field(
+        "auto", description="Form of the logs: `auto` means lines for people on a terminal, and else JSON."
+    )
 
     @field_validator("gateway_addresses")
     @classmethod

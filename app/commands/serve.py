@@ -45,11 +45,11 @@ def serve(
 ) -> None:
     """Start the service; SIGTERM and Ctrl+C end it with status 0. Every FEDSIFT_* setting is in docs/api.md."""
     settings = read_settings(host=host, port=port, processes=processes, workers=workers)
-    refuse_taken_port(settings)
+    settings = settings.model_copy(update={"port": refuse_taken_port(settings)})
     refuse_missing_telemetry(settings)
     if settings.workers:
         require_extra()
-    set_up_logs(settings.log_level)
+    set_up_logs(settings.log_level, settings.log_format)
     refuse_newer_schema(settings)
     refuse_open_door(settings)
     settings.export()
@@ -151,8 +151,10 @@ def refuse_missing_telemetry(settings: Settings) -> None:
         raise typer.Exit(2) from error
 
 
-def refuse_taken_port(settings: Settings) -> None:
-    """Say plainly that the address cannot be listened on, before anything is loaded.
+def refuse_taken_port(settings: Settings) -> int:
+    """Say plainly that the address cannot be listened on, before anything is loaded; returns the port.
+
+    For port 0 that is a free one.
 
     Raises:
         FedsiftError: it cannot; names the settings.
@@ -162,6 +164,7 @@ def refuse_taken_port(settings: Settings) -> None:
         with socket.socket(family) as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
+            return int(listener.getsockname()[1])
     except OSError as error:
         told = f"cannot listen on {settings.host}, port {settings.port} (FEDSIFT_HOST, FEDSIFT_PORT)"
         raise FedsiftError(f"{told}: {error.strerror}") from error

@@ -23,7 +23,7 @@ def worker(
         raise typer.BadParameter("must be at least 1", param_hint="--count")
     settings = read_settings()
     tracing(settings.otlp_endpoint).close()  # says at once if its extra is missing
-    set_up_logs(settings.log_level)
+    set_up_logs(settings.log_level, settings.log_format)
     supervise(count, settings)
 
 

@@ -6,6 +6,7 @@ import re
 import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
+from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 
 from fastapi import APIRouter, Request
@@ -27,6 +28,11 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
 }
+_ABSENT = (
+    "The guide is not built yet. `make serve` builds it beside the service, in some seconds; `make docs` does too."
+)
+# It asks again by itself.
+_ABSENT_PAGE = f'<!doctype html><meta http-equiv="refresh" content="3"><title>fedsift</title><p>{_ABSENT}</p>'
 _INLINE_SCRIPT = re.compile(rb"<script(?![^>]*(?:src=|application/json))[^>]*>(.*?)</script>", re.DOTALL)
 
 
@@ -58,7 +64,9 @@ async def get_guide_page(request: Request, name: str) -> Response:
     try:
         site = _site(SITE, SITE.stat().st_mtime_ns)
     except FileNotFoundError:
-        raise NotFoundError("this installation has no guide: `make docs` builds it from docs/guide/") from None
+        if "text/html" in request.headers.get("accept", ""):
+            return Response(_ABSENT_PAGE, HTTPStatus.NOT_FOUND, media_type="text/html")
+        raise NotFoundError(_ABSENT) from None
     name = name or "index.html"
     content = site.files.get(name)
     if content is None:

@@ -1,6 +1,8 @@
 """Whether this process should get requests."""
 
+import asyncio
 import logging
+import sys
 
 from app.http.gate import Service
 from app.operations.schemas import Readiness, StoreState
@@ -9,21 +11,29 @@ from app.plans.request import EXAMPLE, PlanRequest
 from app.settings import Settings
 from app.store import NewerSchemaError, NoAnswerError, StoreError
 from app.store.database import DiskFullError
+from app.telemetry.logs import is_for_people
+from solver.kernels.compile import count_missing
 
-__all__ = ["assess", "exposition", "look_at_store", "warm_up"]
+__all__ = ["announce", "assess", "exposition", "look_at_store", "warm_up"]
 
 _log = logging.getLogger("fedsift")
+
+_LOOK_SECONDS = 0.5
 
 
 async def assess(service: Service) -> Readiness:
     """Ask the store and the pool."""
     store, workers, low = await _ask_store(service)
     draining = service.pool.draining
+    missing = count_missing()
     return Readiness(
         ready=store == "ok" and not low and service.solver == "ok" and not draining,
         store=store,
         disk="low" if low else "ok",
         solver=service.solver,
+        # Not a reason either: what a plan with the default sampler needs is compiled when the solver is ok.
+        kernels="compiling" if missing else "ok",
+        kernels_missing=missing,
         draining=draining,
         queue=service.pool.waiting,
         # Not a reason to send requests elsewhere: validations wait until a worker comes.
@@ -47,6 +57,18 @@ async def _ask_store(service: Service) -> tuple[StoreState, int, bool]:
         return "does_not_answer", 0, False
     except StoreError as error:
         return "unavailable", 0, isinstance(error, DiskFullError)
+
+
+async def announce(service: Service) -> None:
+    """Say on a terminal where to open the service, as soon as it is ready."""
+    if not (service.tidies and is_for_people(service.settings.log_format)):
+        return  # one of several processes says it
+    while not (await assess(service)).ready:
+        await asyncio.sleep(_LOOK_SECONDS)
+    host, port = service.settings.host, service.settings.port
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - only compared
+    shown = f"[{host}]" if ":" in host else host
+    sys.stderr.write(f"fedsift is ready: http://{shown}:{port}/ (guide: /guide, API: /docs)\n")
 
 
 async def look_at_store(service: Service) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from app.wire.base import AnswerModel
 
 __all__ = ["Health", "Readiness", "StoreState"]
@@ -23,6 +25,10 @@ class Readiness(AnswerModel):
     store: StoreState
     disk: Literal["ok", "low"]
     solver: Literal["ok", "loading", "failed"]
+    kernels: Literal["ok", "compiling"] = Field(
+        description="`compiling`: what only some requests need is not compiled yet. A request compiles what it needs."
+    )
+    kernels_missing: int = Field(description="Kernels that are not compiled yet.")
     draining: bool
     queue: int
     validations: Literal["ok", "no_workers", "unavailable"]

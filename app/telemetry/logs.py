@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, with the request's id."""
+"""Logs on standard error: one JSON object a line with the request's id, or on a terminal lines for people."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from app.telemetry.context import request_id
 
-__all__ = ["JsonFormatter", "set_up_logs", "warn_seldom"]
+__all__ = ["JsonFormatter", "TextFormatter", "is_for_people", "set_up_logs", "warn_seldom"]
 
 # A failure that several threads meet every second is told this often, in seconds.
 _SELDOM = 60.0
@@ -38,10 +38,29 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def set_up_logs(level: str) -> None:
-    """Send all logs, the server's own too, to standard error."""
+class TextFormatter(logging.Formatter):
+    """A record as a line for people, with its fields after the message; an exception follows on lines of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record without control characters: what a caller sent must not steer the terminal."""
+        fields = "".join(f" {name}={value}" for name, value in getattr(record, "fields", {}).items())
+        time_of_day = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        lines = [f"{time_of_day} {record.levelname.lower():<7} {' '.join(record.getMessage().split())}{fields}"]
+        if record.exc_info:
+            lines += self.formatException(record.exc_info).splitlines()
+        return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)
+
+
+def is_for_people(form: str) -> bool:
+    """Whether logs of this form (`auto`, `text` or `json`) are for people: `auto` means on a terminal."""
+    return form == "text" or (form == "auto" and sys.stderr.isatty())
+
+
+def set_up_logs(level: str, form: str) -> None:
+    """Send all logs, the server's own too, to standard error. People are not told how the server starts and ends."""
+    for_people = is_for_people(form)
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter())
+    handler.setFormatter(TextFormatter() if for_people else JsonFormatter())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)
@@ -50,6 +69,8 @@ def set_up_logs(level: str) -> None:
     for name in ("uvicorn", "uvicorn.error"):
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
+        if for_people and level == "info":
+            logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def warn_seldom(log: logging.Logger, message: str, reason: object) -> None:

@@ -39,7 +39,7 @@ EXIT_NEWER_SCHEMA = 78  # as EX_CONFIG of sysexits.h
 def main() -> None:
     """Work until told to stop by a signal, or by the end of standard input if a supervisor holds it."""
     settings = Settings()
-    set_up_logs(settings.log_level)
+    set_up_logs(settings.log_level, settings.log_format)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

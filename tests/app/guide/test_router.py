@@ -79,3 +79,13 @@ def test_where_it_was_not_built_the_answer_says_how(site: Path) -> None:
     answer = get("/guide/")
     assert answer.status_code == 404
     assert "make docs" in answer.json()["detail"]
+
+
+def test_a_browser_that_comes_before_the_guide_is_built_sees_it_once_it_is(site: Path) -> None:
+    built = site.rename(site.with_suffix(".part"))
+    early = get("/guide/", accept="text/html,*/*;q=0.8")
+    assert (early.status_code, early.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "not built yet" in early.text
+    assert 'http-equiv="refresh"' in early.text
+    built.rename(site)
+    assert get("/guide/", accept="text/html,*/*;q=0.8").text == PAGE

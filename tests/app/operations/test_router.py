@@ -27,6 +27,8 @@ def test_health_and_readiness(client: httpx.Client) -> None:
         "store": "ok",
         "disk": "ok",
         "solver": "ok",
+        "kernels": "ok",
+        "kernels_missing": 0,
         "draining": False,
         "queue": 0,
         "validations": "no_workers",
