@@ -22,6 +22,7 @@ from app.plans.planning import make_plan
 from app.plans.request import PlanRequest
 from app.settings import Settings
 from numba.core.dispatcher import Dispatcher
+from solver import warm_up as parts
 from sampler.warm_up import warm_up_first, warm_up_rest
 from solver.kernels.compile import count_missing
 
@@ -52,6 +53,14 @@ plan(transfer="send_once")
 plan(planning="horizon")
 found["served"] = kernels()
 found["missing"] = count_missing()
+for compile_part in (parts.compile_iterations, parts.compile_ends, parts.compile_bound):
+    compile_part()
+found["on disk"] = {
+    name: [processor for _, processor, _ in value._cache._cache_file._load_index()].count(
+        value.targetctx.codegen().magic_tuple()
+    )
+    for name, value in vars(parts).items() if isinstance(value, Dispatcher)
+}
 print(json.dumps(found))
 """
 
@@ -84,3 +93,8 @@ def test_every_kernel_is_compiled_and_only_once(found: dict[str, Any]) -> None:
     found["all"].pop("solver.kernels.horizon.carry")
     assert {name: n for name, n in found["all"].items() if n != 1} == {}
     assert found["missing"] == 0
+
+
+def test_parts_that_processes_share_are_called_with_the_types_of_their_callers(found: dict[str, Any]) -> None:
+    assert len(found["on disk"]) > 5
+    assert {name: n for name, n in found["on disk"].items() if n != 1} == {}
