@@ -13,23 +13,21 @@ import httpx
 import pytest
 
 from sampler.kernels.coverage import covered_data
-from solver.kernels.joint_plan import finish_jointly
 from solver.kernels.step import solve_step
 from tests.support.server import Server, is_ready, running_server
 
 COMPILING = "app.operations.compiling"
 
 
-def cache_without(folder: Path, *modules: str) -> str:
-    """A copy of the compiled code without the kernels of some modules, as a folder for NUMBA_CACHE_DIR."""
+def cache_without(folder: Path, modules: str) -> str:
+    """A copy of the compiled code without the kernels of modules of such names, as a folder for NUMBA_CACHE_DIR."""
     cache = folder / "kernels"
     for kernel in (covered_data, solve_step):
         of_package = Path(getattr(kernel, "_cache").cache_path)  # noqa: B009 - numba's own
         copied = cache / of_package.parent.name / of_package.name
         shutil.copytree(of_package, copied, copy_function=os.link)
-        for module in modules:
-            for entry in copied.glob(f"{module}.*"):
-                entry.unlink()
+        for entry in copied.glob(f"{modules}.*"):
+            entry.unlink()
     return str(cache)
 
 
@@ -61,7 +59,7 @@ def until(true: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 def test_what_is_missing_is_compiled_and_readiness_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", cache_without(tmp_path, covered_data.__module__.rpartition(".")[2]))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", cache_without(tmp_path, "coverage"))
 
     def is_done(readiness: httpx.Response) -> bool:
         return is_ready(readiness) and readiness.json()["kernels"] == "ok"
@@ -69,14 +67,16 @@ def test_what_is_missing_is_compiled_and_readiness_says_so(tmp_path: Path, monke
     with running_server(tmp_path, is_done, processes="2") as server, server.client() as client:
         assert client.get("/readyz").json()["kernels_missing"] == 0
         until(lambda: not compilers(server))
-        assert server.log.read_text().count("compiling what only some requests need") == 1
+        told = server.log.read_text()
+        assert told.count("compiling what only some requests need") == 1
+        assert told.count("all kernels are compiled") == 1
 
 
 @pytest.mark.parametrize(("told", "processes"), [(signal.SIGTERM, "1"), (signal.SIGKILL, "1"), (signal.SIGKILL, "2")])
 def test_it_ends_with_its_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: signal.Signals, processes: str
 ) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", cache_without(tmp_path, finish_jointly.__module__.rpartition(".")[2]))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", cache_without(tmp_path, "joint*"))
     with running_server(tmp_path, processes=processes) as server, server.client() as client:
         (process,) = until(lambda: compilers(server))
         ready = client.get("/readyz").json()
@@ -86,6 +86,7 @@ def test_it_ends_with_its_server(
         server.process.send_signal(told)
         assert server.process.wait(60) == (0 if told == signal.SIGTERM else -told)
         until(lambda: not lives(process))
+    assert "all kernels are compiled" not in server.log.read_text()
 
 
 def test_where_all_is_compiled_nothing_is_started(tmp_path: Path) -> None:
