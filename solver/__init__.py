@@ -9,7 +9,7 @@ In a closed loop, call `start` once and then `advance` for each aggregation peri
 """
 
 from solver.bound import ConvergenceBound, LossConstants, convergence_bound
-from solver.errors import FedsiftError, InvalidInputError, MissingExtraError
+from solver.errors import FalseProofError, FedsiftError, InvalidInputError, MissingExtraError
 from solver.horizon.batch import SetPlans, plan_sets
 from solver.horizon.gradient import GradientModel, observed_decay
 from solver.horizon.plan import Plan, StepPlan
@@ -24,7 +24,7 @@ from solver.network.interchange import from_networkx, load_network, save_network
 from solver.network.schedule import Change, Schedule
 from solver.step.fast import solve_fast, solve_many
 from solver.step.problem import StepProblem
-from solver.step.solution import OPTIMALITY_GAP, Status, StepSolution, certified
+from solver.step.solution import OPTIMALITY_GAP, Status, StepSolution, certified, proven_gap
 
 __all__ = [
     "DEFAULT_TRANSFER",
@@ -35,6 +35,7 @@ __all__ = [
     "Change",
     "ConvergenceBound",
     "Devices",
+    "FalseProofError",
     "FedsiftError",
     "Fleet",
     "GradientModel",
@@ -64,6 +65,7 @@ __all__ = [
     "obstacles",
     "plan_offloading",
     "plan_sets",
+    "proven_gap",
     "save_network",
     "solve_fast",
     "solve_many",

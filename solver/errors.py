@@ -24,12 +24,14 @@ FedsiftError                     every failure that fedsift foresees; its text i
 ├── TargetError                  `app.webhooks.targets`: an address that webhooks may not call
 └── GoneError                    `app.store.database`: the row that another refers to is gone
 
+`FalseProofError` is not among them: it is a fault of this program, and no user can mend it.
+
 An infeasible or unfinished problem is not an exception but a status of the answer (`solver.step.solution.Status`).
 """
 
 from collections.abc import Callable, Mapping
 
-__all__ = ["FedsiftError", "InvalidInputError", "MissingExtraError"]
+__all__ = ["FalseProofError", "FedsiftError", "InvalidInputError", "MissingExtraError"]
 
 
 class FedsiftError(Exception):
@@ -71,3 +73,7 @@ class InvalidInputError(FedsiftError, ValueError):
 
 def _spell(index: int | tuple[int, ...]) -> str:
     return ", ".join(map(str, index)) if isinstance(index, tuple) else str(index)
+
+
+class FalseProofError(RuntimeError):
+    """A plan is better than a bound that no plan can reach: the bound is false, and so is every gap to it."""

@@ -23,7 +23,7 @@ from app.wire.arrays import read_model, read_plainly
 from app.wire.base import given
 from app.wire.fleet import Translated
 from app.wire.pointers import located
-from solver import load_network
+from solver import load_network, proven_gap
 
 __all__ = ["compare"]
 
@@ -201,7 +201,7 @@ def _cells(compared: ComparisonOut, number: int) -> list[str]:
         f"{mean:.6g}",
         "" if half is None else f"{half:.1g}",
         _to_base(compared, number),
-        f"{max(mean - bound, 0.0) / mean if mean > 0 else 0.0:.2%}",
+        f"{proven_gap(mean, bound):.2%}",
         _shown(group.datapoints_sent),
         _shown(group.joules),
         "" if group.coverage is None else f"{group.coverage.mean:.0%}",

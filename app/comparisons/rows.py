@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from app.http.problems import InfeasibleError, InvalidRequestError
 from app.plans.planning import PlanQuery, PlanResult, bound_choices, choose, plan_choice
+from app.plans.proven import proven
 from app.wire.budget import charge, returned
 from app.wire.effort import Deadline
 from app.wire.estimate import network as network_size
@@ -66,6 +67,7 @@ class Figures:
     horizon_bound: float
     horizon_gap: float
     set_bound: float
+    set_gap: float
     sent: float
     useful: float
     transmit_cost: float
@@ -77,11 +79,6 @@ class Figures:
     def width(self) -> float:
         """How much of the objective may be the solver's: its certified gap, or rounding if that is more."""
         return abs(self.objective) * max(self.relative_gap, _ROUNDING)
-
-    @property
-    def set_gap(self) -> float:
-        """How far the objective can lie above that of the best choice, relative to it."""
-        return max(self.objective - self.set_bound, 0.0) / self.objective if self.objective > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +173,12 @@ class _Planner:
 def _figures(result: PlanResult, bound: float, network: Network) -> Figures:
     plan = result.plan
     objective, gap = plan.objective, plan.relative_gap
-    horizon_bound, horizon_gap = plan.horizon_bound, plan.horizon_gap
-    if objective is None or gap is None or horizon_bound is None or horizon_gap is None:
+    if objective is None or gap is None or plan.horizon_bound is None:
         raise InvalidRequestError.at("/network", "no step could be planned")
     if not math.isfinite(objective + gap):
         raise InvalidRequestError.at("/network", "its numbers are too far apart to compute with")
+    horizon_bound, horizon_gap = proven(plan, plan.horizon_bound)
+    set_bound, set_gap = proven(plan, bound)
     return Figures(
         sampled=plan.sampled,
         status=plan.status.value,
@@ -189,7 +187,8 @@ def _figures(result: PlanResult, bound: float, network: Network) -> Figures:
         relative_gap=gap,
         horizon_bound=horizon_bound,
         horizon_gap=horizon_gap,
-        set_bound=bound,
+        set_bound=set_bound,
+        set_gap=set_gap,
         sent=plan.datapoints_moved,
         useful=float(sum(step.received.sum() for step in plan.steps)),
         transmit_cost=plan.transmit_cost,

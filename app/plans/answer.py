@@ -9,6 +9,7 @@ from app.http.problems import ERROR_LIMIT
 from app.plans.diagnosis import Diagnosis
 from app.plans.orders import OrderOut, orders_out
 from app.plans.planning import PlanQuery, PlanResult
+from app.plans.proven import proven
 from app.wire.base import AnswerModel, Optional, given
 from app.wire.fleet import Translation
 from app.wire.ids import DeviceIds, describe
@@ -286,8 +287,6 @@ def summary(result: PlanResult, output: str) -> dict[str, Any]:
         "energy_term": plan.energy_term,
         "relative_gap": plan.relative_gap,
         "max_violation": plan.max_violation,
-        "horizon_bound": plan.horizon_bound,
-        "horizon_gap": plan.horizon_gap,
         **proofs(result),
         "datapoints_moved": plan.datapoints_moved,
         "transmit_cost": plan.transmit_cost,
@@ -308,16 +307,16 @@ def sampler_status(result: PlanResult) -> SamplerStatus | None:
 
 
 def proofs(result: PlanResult) -> dict[str, Any]:
-    """What is known of the choice among all choices; a run's later periods choose nothing."""
-    choice, objective = result.choice, result.plan.objective
-    if choice is None or choice.set_bound is None or objective is None:
-        return {}
-    proven = choice.guarantee is not None and choice.objective is not None
-    return {
-        "set_bound": choice.set_bound,
-        "set_gap": max(objective - choice.set_bound, 0.0) / objective if objective > 0 else 0.0,
-        **({"guarantee": Guarantee(objective=choice.objective, share=choice.guarantee)} if proven else {}),
-    }
+    """What is known of the plan among all plans, and of the choice among all; a run's later periods choose nothing."""
+    choice, plan = result.choice, result.plan
+    known: dict[str, Any] = {}
+    if plan.horizon_bound is not None:
+        known["horizon_bound"], known["horizon_gap"] = proven(plan, plan.horizon_bound)
+    if choice is not None and choice.set_bound is not None:
+        known["set_bound"], known["set_gap"] = proven(plan, choice.set_bound)
+        if choice.guarantee is not None and choice.objective is not None:
+            known["guarantee"] = Guarantee(objective=choice.objective, share=choice.guarantee)
+    return known
 
 
 def _energy(result: PlanResult) -> EnergyOut | None:

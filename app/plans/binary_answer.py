@@ -77,7 +77,7 @@ class BinarySummary(PlanAsked):
         """All but the arrays; `told` are the fields that the query tells."""
         terms = ("objective", "sampling_term", "statistical_term", "transmit_term", "processing_term", "energy_term")
         names = (*terms, "relative_gap", "max_violation")
-        totals = ("horizon_bound", "horizon_gap", "datapoints_moved", "transmit_cost", "processing_cost")
+        totals = ("datapoints_moved", "transmit_cost", "processing_cost")
         per_step = ("step", *names, "gradient_norm")
         plan, ids, choice = result.plan, result.ids, result.choice
         return cls(

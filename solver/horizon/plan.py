@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.arrays import FloatArray, IntArray
+from solver.errors import FalseProofError
 from solver.horizon.transfer import DEFAULT_TRANSFER
 from solver.horizon.weights import NO_WEIGHTS, Weights
 from solver.network.eligibility import Obstacle
-from solver.step.solution import OPTIMALITY_GAP, Status
+from solver.step.solution import OPTIMALITY_GAP, Status, proven_gap
 
 __all__ = ["Plan", "StepPlan"]
 
@@ -124,7 +125,10 @@ class Plan:
         for status in (Status.TIME_LIMIT, Status.FEASIBLE):
             if status in found:
                 return status
-        gap = self.horizon_gap
+        try:
+            gap = self.horizon_gap
+        except FalseProofError:  # then nothing is proven of all steps together
+            gap = None
         return Status.OPTIMAL if gap is not None and gap <= OPTIMALITY_GAP else Status.STEP_OPTIMAL
 
     @property
@@ -174,10 +178,14 @@ class Plan:
 
     @property
     def horizon_gap(self) -> float | None:
-        """(objective − horizon bound) / objective; None if infeasible."""
+        """(objective − horizon bound) / objective; None if infeasible.
+
+        Raises:
+            FalseProofError: the objective is below the bound.
+        """
         if self.objective is None or self.horizon_bound is None:
             return None
-        return 0.0 if self.objective == 0 else max(self.objective - self.horizon_bound, 0.0) / self.objective
+        return proven_gap(self.objective, self.horizon_bound, self.max_violation or 0.0)
 
     @property
     def max_violation(self) -> float | None:

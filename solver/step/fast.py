@@ -16,7 +16,7 @@ from solver.kernels.layout import Answer, Course, Effort, Moving, Packed
 from solver.kernels.step import solve_alone
 from solver.step.problem import NO_LINKS, StepProblem
 from solver.step.reference import MISSING, is_installed, solve_reference
-from solver.step.solution import OPTIMALITY_GAP, Status, StepSolution, status_of
+from solver.step.solution import OPTIMALITY_GAP, Status, StepSolution, proven_gap, status_of
 from solver.validation import as_number, frozen
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "effort_for", "solve_fast", "solve_horizons", "solve_many", "time_left"]
@@ -70,7 +70,8 @@ def _second_opinion(answer: StepSolution) -> StepSolution:
         return answer
     other = solve_reference(answer.problem)
     better = min(answer, other, key=lambda one: one.objective)
-    gap = max(better.objective - max(answer.lower_bound, other.lower_bound), 0.0)
+    bound = max(answer.lower_bound, other.lower_bound)
+    gap = proven_gap(better.objective, bound, better.max_violation) * better.objective
     return replace(better, gap=gap, status=status_of(gap, better.objective, better.max_violation))
 
 

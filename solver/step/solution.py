@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from solver.arrays import FloatArray
+from solver.errors import FalseProofError
 from solver.kernels.certificate import certify
 from solver.step.problem import StepProblem
 from solver.validation import frozen
 
-__all__ = ["FEASIBILITY", "OPTIMALITY_GAP", "Status", "StepSolution", "certified", "status_of"]
+__all__ = ["FEASIBILITY", "OPTIMALITY_GAP", "Status", "StepSolution", "certified", "proven_gap", "status_of"]
 
 # The relative gap up to which an answer may be called optimal.
 OPTIMALITY_GAP = 1e-6
@@ -141,3 +142,18 @@ def status_of(
     if gap <= OPTIMALITY_GAP * objective and not heuristic:
         return Status.OPTIMAL
     return Status.TIME_LIMIT if out_of_time else Status.FEASIBLE
+
+
+def proven_gap(objective: float, bound: float, violation: float = 0.0) -> float:
+    """(objective − bound) / objective: how far an objective can lie above an optimum that is at least `bound`.
+
+    An answer may break its constraints by `FEASIBILITY`, and says so if it breaks them by more. It then holds more data
+    than an allowed one, by that share at most. Terms (a) and (b) fall by no larger share than the data grows, so it may
+    lie this much below a true bound, and no more.
+
+    Raises:
+        FalseProofError: it lies further below.
+    """
+    if bound - objective > max(violation, FEASIBILITY) * abs(objective):
+        raise FalseProofError(f"an objective of {objective!r} was reached, which is below its bound of {bound!r}")
+    return 0.0 if objective == 0 else max(objective - bound, 0.0) / objective

@@ -21,7 +21,7 @@ from solver.kernels.joint_interior_point import iterate_jointly
 from solver.kernels.joint_plan import JointAnswer, finish_jointly
 from solver.kernels.joint_rows import find_rows
 from solver.kernels.layout import Answer, Course, Effort
-from solver.step.solution import status_of
+from solver.step.solution import proven_gap, status_of
 from solver.validation import frozen
 from solver.whole.horizon_bound import PlannedSegment
 from solver.whole.joint import Stacked, stack
@@ -71,10 +71,9 @@ def plan_whole(
             if total / len(plan.steps) < objective:
                 plan = _written(plan.bound, stacked, segments, begin, noise, weights, answer)
                 objective = _mean_objective(plan.steps)
-    gap = max(objective - plan.bound, 0.0)
     violation = max(step.max_violation for step in plan.steps)
-    status = status_of(gap, objective, violation, out_of_time=not in_time)
-    relative = 0.0 if gap == 0 else gap / objective
+    relative = proven_gap(objective, plan.bound, violation)
+    status = status_of(relative * objective, objective, violation, out_of_time=not in_time)
     return plan._replace(steps=tuple(replace(step, relative_gap=relative, status=status) for step in plan.steps))
 
 

@@ -23,6 +23,7 @@ def row(sampler: str, objective: float, sent: float = 10.0, /, **told: Any) -> R
         horizon_bound=0.0,
         horizon_gap=0.0,
         set_bound=0.1,
+        set_gap=1 - 0.1 / objective,
         sent=sent,
         useful=sent,
         transmit_cost=0.0,

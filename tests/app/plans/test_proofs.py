@@ -12,6 +12,7 @@ import pytest
 from solver import Network, save_network
 from solver.instances import random_network
 from tests.support.requests import as_request, random_request
+from tests.support.schedules import the_load_ends
 
 NETWORK = random_network(np.random.default_rng(6), 40, link_probability=0.2)
 
@@ -81,6 +82,19 @@ def test_a_run_proves_its_first_period_alone(client: httpx.Client) -> None:
     place = f"/v1/runs/{first['id']}/aggregations"
     later = client.post(place, json={"aggregation": 1, "gradient_norm": 0.5}).json()
     assert not {"set_bound", "set_gap", "sampler_status"} & later.keys()
+
+
+def test_the_proof_counts_a_load_that_ends(client: httpx.Client) -> None:
+    schedule = the_load_ends()
+    (change,) = schedule.changes
+    later = {"step": 2, "devices": {"processing_capacity": change.columns["processing_capacity"].tolist()}}  # type: ignore[union-attr]
+    request = as_request(schedule.network, sample_size=1, horizon=10, schedule=[later])
+    found = [client.post("/v1/plans", json={**request, "sampled": [device]}).json() for device in range(3)]
+    assert {one["set_bound"] for one in found} == {found[0]["set_bound"]}
+    best = min(one["objective"] for one in found)
+    for one in found:
+        assert one["set_bound"] <= best
+        assert one["set_gap"] == pytest.approx(1 - one["set_bound"] / one["objective"], abs=1e-9)
 
 
 def large() -> Network:

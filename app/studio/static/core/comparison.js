@@ -64,7 +64,7 @@ export function groupsOf({ rows, groups }) {
       reason: own.find(({ reason }) => reason)?.reason,
       cut: planned.filter(({ sampler_status: status, status: solved }) => status === "time_limit" || solved === "time_limit").length,
       milliseconds: mean(planned.map(milliseconds)),
-      gap: group.objective && group.objective.mean > 0 ? Math.max(0, group.objective.mean - group.set_bound) / group.objective.mean : null,
+      gap: mean(planned.map(({ set_gap: gap }) => gap)),
     };
   });
 }
