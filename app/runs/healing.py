@@ -15,7 +15,7 @@ from sampler import DEFAULT_OBJECTIVE, SamplingError, SamplingProblem, TooFewDev
 from sampler.healing import Healed, QuotaError, Replacement, heal
 from sampler.set_bound import set_bound
 from solver import GradientModel, HorizonState, Obstacle, Schedule, obstacles
-from solver.horizon.membership import NOBODY, as_it_stands, exchange
+from solver.horizon.membership import NOBODY, exchange, schedule_as_it_stands
 from solver.step.fast import TOLERANCE, effort_for
 
 __all__ = ["Fresh", "NextSet", "Replaced", "next_set", "plan_next", "within_groups", "without_lost"]
@@ -123,12 +123,12 @@ def _problem(
     """Choose for the steps that are left, in the network as it stands."""
     state = carried.horizon
     ahead = query.schedule.after(state.step)
-    now = as_it_stands(ahead.network, state, transfer=query.transfer, lost=gone)
+    now = schedule_as_it_stands(ahead, state, transfer=query.transfer, lost=gone)
     allowed = _allowed(query)
     allowed[list(refused)] = False
     gradient = replace(carried.gradient, since=0)
     try:
-        problem = _among(query, Schedule(now, ahead.changes), query.horizon - state.step, allowed, gradient)
+        problem = _among(query, now, query.horizon - state.step, allowed, gradient)
     except TooFewDevicesError as error:
         raise _nobody(query, carried, refused | reasons) from error
     return replace(problem, sample_size=min(query.sample_size, problem.candidates.size))

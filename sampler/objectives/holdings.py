@@ -13,7 +13,8 @@ bring). Of the data that is new to i, D_k(1 − λ_ki), the part that has arrive
 Arrivals are scaled down to what i can take, min(t·θ_i, P_i/p_i − D_i) by eqs. (9) and (10). Sampled devices send
 nothing (eq. 13). The means over t have closed forms.
 
-The conditions of the first step are used for all steps. `docs/sampling.md` shows that the estimate predicts the loss as
+Where conditions change in time, so do what i can take and what its links bring (`sampler.objectives.changing_links`).
+`docs/sampling.md` shows that the estimate predicts the loss as
 well as solving every step, and how near it comes to what plans bring.
 """
 
@@ -25,9 +26,10 @@ from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
 from sampler.kernels.pool import Flows, Sums, flows_along, pool
+from sampler.objectives.changing_links import changing_flows
 from sampler.objectives.reach import mean_room, sendable_share, steps_needed
 from solver.horizon.transfer import Transfer
-from solver.network import Network
+from solver.network.schedule import Schedule
 from solver.validation import frozen
 
 __all__ = ["Holdings", "Pooled"]
@@ -53,14 +55,14 @@ class Holdings:
     """The estimate for one network.
 
     Attributes:
-        network: the devices and links.
+        schedule: the devices and links, and how they change.
         horizon: T; 0 means no offloading.
         transfer: whether senders send once.
         features: one row for each device, to be summed over the data held.
         weight: one number for each device, see `Pooled.squares`.
     """
 
-    network: Network
+    schedule: Schedule
     horizon: int
     transfer: Transfer
     features: NDArray[np.float64]
@@ -71,16 +73,18 @@ class Holdings:
         cls, problem: SamplingProblem, features: NDArray[np.float64], weight: NDArray[np.float64] | None = None
     ) -> "Holdings":
         """Return the estimate for a sampling problem."""
-        network = problem.conditions
         horizon = problem.horizon if problem.offloading else 0
-        squares = np.zeros(len(network)) if weight is None else weight
-        return cls(network, horizon, problem.transfer, features, squares)
+        squares = np.zeros(len(features)) if weight is None else weight
+        return cls(problem.schedule, horizon, problem.transfer, features, squares)
 
     @cached_property
     def flows(self) -> Flows:
         """What may flow along the links."""
-        network, links = self.network, self.network.links
         once = self.transfer is Transfer.SEND_ONCE and self.horizon > 0
+        if len(list(self.schedule.between(1, self.horizon))) > 1:
+            return changing_flows(self.schedule, self.horizon, once=once)
+        network = self.schedule.at(1)
+        links = network.links
         most, weight = np.zeros((2, len(links)))
         steps = steps_needed(network)
         pace = steps if once else np.zeros(len(links))

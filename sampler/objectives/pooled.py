@@ -145,9 +145,10 @@ _NEVER = np.zeros(1, np.uint8)
 
 
 def _empty_state(holdings: Holdings) -> State:
-    n, links = len(holdings.network), holdings.network.links
-    outgoing, receivers = np.zeros(n + 1, np.int64), np.empty(len(links), np.int64)
-    receivers_of(links.source, links.target, outgoing, receivers)
+    flows = holdings.flows
+    n, links = flows.data.size, flows.source.size
+    outgoing, receivers = np.zeros(n + 1, np.int64), np.empty(links, np.int64)
+    receivers_of(flows.source, flows.target, outgoing, receivers)
     return State(
         member=np.zeros(n, np.bool_),
         head=np.full(n, -1),
@@ -155,8 +156,8 @@ def _empty_state(holdings: Holdings) -> State:
         held=np.zeros(n),
         received=np.zeros(n),
         fits=np.ones(n),
-        following=np.full(len(links), -1),
-        arrived=np.zeros(len(links)),
+        following=np.full(links, -1),
+        arrived=np.zeros(links),
         stale=np.ones(n, np.bool_),
         outgoing=outgoing,
         receivers=receivers,

@@ -6,7 +6,7 @@ if its sender is lost.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,15 @@ from solver.network.schedule import Schedule
 from solver.network.subgraph import pair_keys
 from solver.validation import as_column, as_device_set, as_indices
 
-__all__ = ["NOBODY", "Moved", "as_it_stands", "exchange", "with_changed_data", "without_arrivals"]
+__all__ = [
+    "NOBODY",
+    "Moved",
+    "as_it_stands",
+    "exchange",
+    "schedule_as_it_stands",
+    "with_changed_data",
+    "without_arrivals",
+]
 
 NOBODY = np.empty(0, np.int64)
 
@@ -76,6 +84,21 @@ def as_it_stands(
     cost = links.transmit_cost.copy()
     cost[into] *= unsent if once else 1.0
     return network.with_columns(columns, Links(links.source, links.target, similarity, cost))
+
+
+def schedule_as_it_stands(
+    schedule: Schedule, state: HorizonState, *, transfer: str = DEFAULT_TRANSFER, lost: npt.ArrayLike = NOBODY
+) -> Schedule:
+    """`as_it_stands` of the network, and of the links that its changes bring; step 1 is the step after the state."""
+
+    def now(network: Network) -> Network:
+        return as_it_stands(network, state, transfer=transfer, lost=lost)
+
+    changes = (
+        change if change.links is None else replace(change, links=now(schedule.at(change.step)).links)
+        for change in schedule.whole_changes()
+    )
+    return Schedule(now(schedule.network), tuple(changes))
 
 
 def with_changed_data(state: HorizonState, before: FloatArray, now: FloatArray) -> HorizonState:

@@ -12,9 +12,9 @@ from sampler.base import SamplingProblem
 from sampler.objectives.registry import SERVED_OBJECTIVES
 from sampler.objectives.surrogate import Surrogate
 from sampler.set_bound import set_bound
-from solver import HorizonState, Period, Schedule, advance, start
+from solver import HorizonState, Period, advance, start
 from solver.arrays import FloatArray
-from solver.horizon.membership import as_it_stands, exchange
+from solver.horizon.membership import exchange, schedule_as_it_stands
 from solver.horizon.transfer import Transfer
 from solver.network import Network
 from solver.network.schedule import CHANGEABLE_COLUMNS
@@ -100,10 +100,9 @@ def test_no_choice_after_some_steps_has_a_plan_below_the_bound(seed: int) -> Non
     state = plan(start(schedule, members), norms[:1].repeat(done)).state
     lost = members[generator.random(members.size) < 0.3]
     ahead = schedule.after(done)
-    now = as_it_stands(ahead.network, state, transfer=asked.transfer, lost=lost)
     posed = replace(
         SamplingProblem.of(
-            Schedule(now, ahead.changes),
+            schedule_as_it_stands(ahead, state, transfer=asked.transfer, lost=lost),
             1,
             horizon=norms.size,
             gradient=asked.gradient,

@@ -4,7 +4,7 @@ import pytest
 from sampler.base import SamplingProblem
 from sampler.kernels.pool import pool
 from sampler.objectives.holdings import Holdings
-from solver import plan_sets
+from solver import Change, Schedule, plan_sets
 from solver.horizon.transfer import TRANSFERS
 from solver.instances import BUDGETS, random_network
 from solver.network import Network
@@ -140,4 +140,6 @@ def test_the_kernel_is_compiled_for_one_kind_of_arrays_only() -> None:
         Holdings.of(problem(network(), size, horizon=3, transfer="redraw"), np.ones((12, 2))).pool(
             np.arange(size)[None]
         )
+        changing = Schedule(network(), (Change(2, {"transmit_budget": np.ones(12)}),))
+        Holdings.of(problem(changing, size, horizon=3), np.ones((12, 2))).pool(np.arange(size)[None])  # type: ignore[arg-type]
     assert len(pool.signatures) == 1  # type: ignore[attr-defined]

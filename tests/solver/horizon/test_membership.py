@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 
 from solver import Change, HorizonState, InvalidInputError, Schedule, advance, start
-from solver.horizon.membership import Moved, as_it_stands, exchange, with_changed_data, without_arrivals
+from solver.horizon.membership import (
+    Moved,
+    as_it_stands,
+    exchange,
+    schedule_as_it_stands,
+    with_changed_data,
+    without_arrivals,
+)
 from solver.horizon.transfer import TRANSFERS
 from solver.instances import random_network
-from solver.network import Network
+from solver.network import Links, Network
 from tests.support.sampling import labelled
 
 
@@ -108,6 +115,20 @@ def test_the_network_as_it_stands_plans_on_from_the_state(transfer: str, error: 
     gone = as_it_stands(network, state, lost=[8])
     assert gone.devices.data[8] == network.devices.data[8]
     assert gone.devices.data[3] == state.data[0]
+
+
+def test_links_that_are_announced_carry_what_was_not_sent_yet() -> None:
+    network, _, state, _ = planned("redraw", steps=3)
+    links = network.links
+    dearer = Links(links.source, links.target, links.similarity, 2 * links.transmit_cost)
+    schedule = Schedule(
+        network, (Change(2, {"transmit_budget": network.devices.transmit_budget}), Change(3, links=dearer))
+    )
+    on = advance(Schedule(network, (Change(6, links=dearer),)), state, np.ones(4), transfer="redraw")
+    now = schedule_as_it_stands(schedule, state, transfer="redraw")
+    anew = advance(now, start(now, state.sampled), np.ones(4), transfer="redraw")
+    for one, other in zip(on.steps, anew.steps, strict=True):
+        assert one.objective == pytest.approx(other.objective, rel=1e-6)
 
 
 def test_label_counts_grow_with_the_data_received() -> None:
