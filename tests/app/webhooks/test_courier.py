@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import json
-import time
 from collections.abc import Iterator
 
 import pytest
