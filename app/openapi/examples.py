@@ -207,6 +207,8 @@ _READY = {
     "store": "ok",
     "disk": "ok",
     "solver": "ok",
+    "kernels": "ok",
+    "kernels_missing": 0,
     "draining": False,
     "queue": 0,
     "validations": "no_workers",
