@@ -13,9 +13,9 @@ bring). Of the data that is new to i, D_k(1 − λ_ki), the part that has arrive
 Arrivals are scaled down to what i can take, min(t·θ_i, P_i/p_i − D_i) by eqs. (9) and (10). Sampled devices send
 nothing (eq. 13). The means over t have closed forms.
 
-Where conditions change in time, so do what i can take and what its links bring (`sampler.objectives.changing_links`).
-`docs/sampling.md` shows that the estimate predicts the loss as
-well as solving every step, and how near it comes to what plans bring.
+Where conditions change in time, so do what i can take and what its links bring (`sampler.changing_links`).
+`docs/sampling.md` shows that the estimate predicts the loss as well as solving every step, and how near it comes to
+what plans bring.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampler.base import SamplingProblem
+from sampler.changing_links import changing_flows
 from sampler.kernels.pool import Flows, Sums, flows_along, pool
-from sampler.objectives.changing_links import changing_flows
 from sampler.objectives.reach import mean_room, sendable_share, steps_needed
 from solver.horizon.transfer import Transfer
 from solver.network.schedule import Schedule

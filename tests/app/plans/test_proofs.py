@@ -92,6 +92,8 @@ def test_the_proof_counts_a_load_that_ends(client: httpx.Client) -> None:
     found = [client.post("/v1/plans", json={**request, "sampled": [device]}).json() for device in range(3)]
     assert {one["set_bound"] for one in found} == {found[0]["set_bound"]}
     best = min(one["objective"] for one in found)
+    by_default = client.post("/v1/plans", json=request).json()
+    assert (by_default["sampled"], by_default["objective"]) == ([0], best)
     for one in found:
         assert one["set_bound"] <= best
         assert one["set_gap"] == pytest.approx(1 - one["set_bound"] / one["objective"], abs=1e-9)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from sampler import SamplingProblem, find_objective, find_sampler
-from sampler.objectives.changing_links import changing_flows
+from sampler.changing_links import changing_flows
 from sampler.objectives.holdings import Holdings
 from solver import Change, Links, Network, Schedule, plan_offloading
 from solver.horizon.transfer import TRANSFERS
 from tests.support.sampling import labelled, network, problem
-from tests.support.schedules import random_schedule, the_load_ends
+from tests.support.schedules import planned, random_schedule, the_load_ends
 
 SETS = np.array([np.random.default_rng(seed).choice(12, 4, replace=False) for seed in range(20)])
 
@@ -78,6 +78,20 @@ def test_the_estimate_stands_near_what_is_planned(size: int, transfer: str) -> N
     off, off_at_first = (np.abs(np.ravel(each) / truth - 1).mean() for each in (estimate, at_first))
     assert off < (0.003 if size == 1 else 0.015)
     assert off_at_first > 0.03
+
+
+def test_the_default_sampler_chooses_better_on_average_than_by_the_first_step() -> None:
+    ratios = []
+    for seed in range(60):
+        generator = np.random.default_rng([99, seed])
+        task = problem(random_schedule(generator, 20, 16), 1, horizon=16)  # type: ignore[arg-type]
+        task = replace(task, sample_size=min(4, len(task.candidates)))
+        at_first = replace(task, schedule=Schedule(task.conditions))
+        chosen = [find_sampler("greedy")(one, np.random.default_rng(0)).sampled for one in (task, at_first)]
+        now, then = (planned(task, sampled) for sampled in chosen)
+        ratios.append(np.log(now / then))
+    assert np.count_nonzero(ratios) > 10
+    assert np.mean(ratios) < 0
 
 
 @pytest.mark.parametrize("search", ["greedy", "local_search", "exhaustive"])

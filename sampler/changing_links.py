@@ -102,8 +102,7 @@ def _course(schedule: Schedule, horizon: int, key: IntArray, *, once: bool) -> _
         new = 1.0 - links.similarity
         fresh = data[links.source] * new
         limit = np.maximum(ceiling - data, 0.0)
-        # Nothing is sent to a device that has no room for anything.
-        needed = np.where(((theta > 0) & (limit > 0))[links.target], steps_needed(network), np.inf)
+        needed = steps_needed(network)
         share = sendable_share(needed)
         # What is sent at a step counts from then on.
         weight = steps * (later + 0.5 * (steps + 1))
