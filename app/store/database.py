@@ -61,7 +61,7 @@ class ReadTransaction(Protocol):
     def now(self) -> float:
         """The database's clock, in seconds since 1970, read at the first use: one moment for the whole transaction.
 
-        Every moment that is kept, or compared with one that is kept, is this one (ADR 0093).
+        Every moment that is kept, or compared with one that is kept, is this one (ADR 0092).
         """
 
     def rows(self, sql: str, *parameters: object) -> Rows:
