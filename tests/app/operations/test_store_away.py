@@ -140,7 +140,7 @@ def test_sqlite_that_another_process_keeps_locked(tmp_path: Path) -> None:
     # It starts while the lock is held, and a read that waited for the lock would wait longer than the client.
     with (
         write_locked(tmp_path / "fedsift.db"),
-        running_server(tmp_path, store_timeout="600") as server,
+        running_server(tmp_path, store_timeout="600", shutdown_grace="1") as server,
         httpx.Client(base_url=server.url, timeout=PATIENCE) as client,
     ):
         assert [client.get(path).status_code for path in kept] == [200] * len(kept)
