@@ -42,6 +42,8 @@ _NUMBERS = 1_000_000
 _LEAST_MOMENTS = 4
 # All senders together limit a set only if it is large: C(t) is computed for more than one in so many devices.
 _FEW = 50
+# For each device and moment that is summed, relative to the sum of ‖∇F̄(t)‖.
+_TERM_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 def set_bound(problem: SamplingProblem, steps: int, state: HorizonState | None = None) -> float:
@@ -65,6 +67,8 @@ def set_bound(problem: SamplingProblem, steps: int, state: HorizonState | None =
         frozen(np.diff(moments, prepend=0) * (problem.gradient_noise / problem.sample_size / steps)),
         problem.sample_size,
     )
+    # W and what the sampled devices hold cancel where they hold nearly all data, and leave this rounding of term (a).
+    bound -= _TERM_ROUNDING * (problem.sample_size + len(moments)) * float(norm_sums.sum())
     # Plans may exceed a ceiling by this rounding.
     return float(max(bound, 0.0) / ROUNDING)
 

@@ -9,7 +9,7 @@ from sampler.base import SamplingProblem
 from sampler.kernels.set_bound import least_objective
 from sampler.registry import find_sampler
 from sampler.set_bound import set_bound
-from solver import Change, GradientModel, Network, Schedule, plan_offloading, start
+from solver import Change, GradientModel, Network, Schedule, plan_offloading, proven_gap, start
 from solver.instances import BUDGETS, random_network
 from solver.step.fast import TOLERANCE, effort_for
 from solver.validation import frozen
@@ -48,6 +48,23 @@ def test_no_set_has_a_plan_below_the_bound(family: str, *, moving: bool) -> None
         assert plan.objective is not None
         assert bound <= joint.objective * (1 + 1e-6)
         assert bound <= plan.objective
+
+
+def test_it_holds_where_the_sampled_devices_hold_nearly_all_data_whatever_the_units() -> None:
+    """Term (a) is then a small difference of large numbers."""
+    for seed in range(400):
+        generator = np.random.default_rng([8, seed])
+        norm, noise = 10.0 ** generator.uniform(-9.0, 9.0, 2)
+        n = int(generator.integers(2, 8))
+        net = random_network(generator, n, link_probability=0.5)
+        size = int(generator.integers(max(1, n - 2), n + 1))
+        gradient = GradientModel(float(norm))
+        problem = SamplingProblem.of(Schedule(net), size, horizon=2, gradient=gradient, gradient_noise=float(noise))
+        plan = plan_offloading(
+            net, problem.candidates[:size], horizon=2, gradient=gradient, gradient_noise=problem.gradient_noise
+        )
+        assert plan.objective is not None
+        assert proven_gap(plan.objective, set_bound(problem, 2)) >= 0.0  # raises if the bound is false
 
 
 @pytest.mark.parametrize(("budgets", "gap"), [("loose", 0.01), ("tight", 0.001), ("scarce", 0.0005)])
