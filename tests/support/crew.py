@@ -53,6 +53,7 @@ class Crew:
         self.folder = folder
         self.settings = settings
         self.store = Store(database_url)
+        self.store.check()  # workers wait for a database, and make none
         self.validations = ValidationStore(self.store)
         self.processes: list[subprocess.Popen[bytes]] = []
 
