@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.imports.draft import Draft, Row
-from app.imports.fields import DEVICE_FIELDS, LINK_FIELDS, SETTINGS, Fields, Number, shown
+from app.imports.fields import DEVICE_FIELDS, LABEL_FIELDS, LINK_FIELDS, SETTINGS, Fields, Number, shown
 from app.imports.findings import Assumption, Finding, Report, counted
 from solver.errors import InvalidInputError
 
@@ -18,6 +18,30 @@ DEFAULTS = "the defaults"
 _DIGITS = 6
 # Links that lose more are left out, as the service takes none.
 _MOST_LOSS = 0.999
+# What a graph says of its own form and origin: node-link JSON, networkx, NetJSON, meshviewer, a mesh as columns.
+_OF_GRAPHS = frozenset(
+    [
+        "directed",
+        "multigraph",
+        "graph",
+        "nodes",
+        "devices",
+        "links",
+        "edges",
+        "name",
+        "node_default",
+        "edge_default",
+        "type",
+        "protocol",
+        "version",
+        "revision",
+        "metric",
+        "router_id",
+        "topology_id",
+        "label",
+        "timestamp",
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -70,15 +94,16 @@ def make_fleet(
         InvalidInputError: a row is wrong, or `strict` and a name is unknown; the text says where it stands.
     """
     ledger = _Ledger(defaults)
-    settings = ledger.settings(draft)
-    device_fields, link_fields = Fields(DEVICE_FIELDS), Fields(LINK_FIELDS)
+    fields = [Fields(table) for table in (SETTINGS, DEVICE_FIELDS, LINK_FIELDS, LABEL_FIELDS)]
+    setting_fields, device_fields, link_fields, label_fields = fields
+    settings = ledger.settings(draft, setting_fields)
     devices = _devices(draft, device_fields)
     links = _Links(draft, devices, link_fields)
-    ignored = {one.name: one for one in [*device_fields.ignored(), *link_fields.ignored()]}
+    _add_label_counts(devices, label_counts, label_fields)
+    ignored = {one.name: one for known in fields for one in known.ignored()}
     for one in ignored.values() if strict else ():
         raise InvalidInputError(one.place, f"there is no field {shown(one.name)}{one.hint}")
     links.complete(symmetric=symmetric or not draft.directed)
-    _add_label_counts(devices, label_counts)
     if not devices:
         raise InvalidInputError(draft.format, "has no devices")
     fleet = {
@@ -118,9 +143,10 @@ def _check_limits(format_name: str, fleet: Mapping[str, Any]) -> None:
             raise InvalidInputError(place, reason)
 
 
-def _add_label_counts(devices: dict[str, dict[str, Any]], rows: Iterable[Row]) -> None:
+def _add_label_counts(devices: dict[str, dict[str, Any]], rows: Iterable[Row], fields: Fields) -> None:
     for row in rows:
-        name, label = str(row.values.get("id", "")), str(row.values.get("class", ""))
+        values = fields.read(row)
+        name, label = values.get("id", ""), values.get("class", "")
         if name not in devices:
             raise InvalidInputError(row.place, f"there is no device {shown(name)}")
         counts = devices[name].setdefault("label_counts", {})
@@ -128,7 +154,7 @@ def _add_label_counts(devices: dict[str, dict[str, Any]], rows: Iterable[Row]) -
             raise InvalidInputError(
                 row.place, f"class {shown(label)} of {shown(name)} {'appears twice' if label else 'is empty'}"
             )
-        counts[label] = Number().read(row.values.get("count"), row.place, "count")
+        counts[label] = Number().read(values.get("count", ""), row.place, "count")
 
 
 class _Links:
@@ -208,9 +234,10 @@ class _Ledger:
         self._found: Counter[str] = Counter()
         self._assumed: Counter[tuple[str, str]] = Counter()
 
-    def settings(self, draft: Draft) -> dict[str, Any]:
+    def settings(self, draft: Draft, fields: Fields) -> dict[str, Any]:
         """The values of the fleet as a whole."""
-        given = Fields(dict(SETTINGS)).read(Row(draft.format, draft.settings))
+        values = {name: value for name, value in draft.settings.items() if name not in _OF_GRAPHS}
+        given = fields.read(Row(draft.format, values))
         return self._complete(given, SETTINGS)
 
     def device(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Draft:
         links: rows with the ids `from` and `to`, or `source` and `target`.
         directed: a row is a link one way; otherwise it is a link each way, unless the other way has a row of its own.
         complete: `devices` names all of them; otherwise the ends of links are devices too.
-        settings: values of the fleet as a whole, such as `step_seconds`.
+        settings: values of the fleet as a whole, such as `step_seconds`, beside what the file says of itself.
         notes: sentences for the report.
     """
 

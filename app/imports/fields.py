@@ -13,7 +13,7 @@ from app.imports.draft import Row
 from app.wire.pointers import nearest
 from solver.errors import InvalidInputError
 
-__all__ = ["DEVICE_FIELDS", "LINK_FIELDS", "SETTINGS", "Fields", "Ignored", "Number", "shown"]
+__all__ = ["DEVICE_FIELDS", "LABEL_FIELDS", "LINK_FIELDS", "SETTINGS", "Fields", "Ignored", "Number", "shown"]
 
 _TIME = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}
 _RATE = {"Mbit/s": 1.0, "Mbps": 1.0, "kbit/s": 1e-3, "kbps": 1e-3, "Gbit/s": 1e3, "Gbps": 1e3, "bit/s": 1e-6}
@@ -77,7 +77,7 @@ def _counts(value: Any, place: str, name: str, _: float) -> dict[str, float | in
 
 Read = Callable[[Any, str, str, float], Any]
 
-SETTINGS = {
+SETTINGS: dict[str, Number | Read] = {
     "step_seconds": Number(_TIME, 1e-3, 1e9),
     "datapoint_bytes": Number(_SIZE, 1, 1e9),
     "epochs_per_step": Number({}, 1e-3, 1e6),
@@ -108,6 +108,7 @@ LINK_FIELDS: dict[str, Number | Read] = {
     "quality": Number(_SHARE, most=1),
     "etx": Number(least=1, most=math.inf),
 }
+LABEL_FIELDS: dict[str, Number | Read] = {"id": _text, "class": _text, "count": Number()}
 _OTHER_NAMES = {"lat": "latitude", "lon": "longitude", "lng": "longitude", "source": "from", "target": "to"}
 # So many unknown names are compared with those of fields: a file may have any number of them.
 _COMPARED = 20

@@ -4,7 +4,6 @@ from typing import Any
 from xml.parsers import expat
 
 from app.imports.draft import Draft, Row, Source
-from app.imports.fields import SETTINGS
 from app.wire.budget import charge
 from app.wire.estimate import imported_defaults
 from solver.errors import InvalidInputError
@@ -27,8 +26,7 @@ def read_graphml(source: Source) -> Draft:
         raise InvalidInputError(f"{source.name}, line {error.lineno}", reason) from None
     if reader.directed is None:
         raise InvalidInputError(source.name, "has no graph")
-    settings = {key: value for key, value in reader.graph.items() if key in SETTINGS}
-    return Draft("GraphML", reader.nodes, reader.edges, directed=reader.directed, settings=settings)
+    return Draft("GraphML", reader.nodes, reader.edges, directed=reader.directed, settings=reader.graph)
 
 
 class _Reader:

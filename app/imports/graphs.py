@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from app.imports.assembly import Defaults, Imported, make_fleet
 from app.imports.draft import Draft, Row
-from app.imports.fields import SETTINGS
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,6 +22,5 @@ def fleet_from_networkx(graph: "nx.Graph[Any]", defaults: Defaults | None = None
         Row(f"edge {a!r}, {b!r}", {**attributes, "from": str(a), "to": str(b)})
         for a, b, attributes in graph.edges(data=True)
     ]
-    settings = {key: value for key, value in graph.graph.items() if key in SETTINGS}
-    draft = Draft("networkx graph", nodes, edges, directed=bool(graph.is_directed()), settings=settings)
+    draft = Draft("networkx graph", nodes, edges, directed=bool(graph.is_directed()), settings=graph.graph)
     return make_fleet(draft, defaults or Defaults())

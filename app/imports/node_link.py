@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.imports.draft import Draft, Row
-from app.imports.fields import SETTINGS
 from solver.errors import InvalidInputError
 
 __all__ = ["COLUMNS", "read_columns", "read_node_link"]
@@ -37,7 +36,7 @@ def read_columns(name: str, document: Mapping[str, Any]) -> Draft:
         [Row(f"{name}, link {i}", row) for i, row in enumerate(_rows(links, len(source)))],
         directed=True,
         complete=bool(nodes),
-        settings={key: document[key] for key in SETTINGS if key in document},
+        settings={key: value for key, value in document.items() if key not in columns},
     )
 
 
@@ -60,13 +59,12 @@ def read_node_link(name: str, document: Mapping[str, Any]) -> Draft:
     links: list[Row] = []
     for i, link in enumerate(_objects(document, links_key, name)):
         links += _link_rows(f"{name}, {links_key}[{i}]", link, cost_is_etx=cost_is_etx)
-    settings = {**_graph_attributes(document), **document}
     return Draft(
         "NetJSON" if cost_is_etx else "fleet (JSON)" if nodes_key == "devices" else "node-link JSON",
         [Row(f"{name}, {nodes_key}[{i}]", _node(node, i if numbered else None)) for i, node in enumerate(nodes)],
         links,
         directed=bool(document.get("directed", nodes_key == "devices")),
-        settings={key: settings[key] for key in SETTINGS if key in settings},
+        settings={**_graph_attributes(document), **document},
         notes=["cost is read as ETX"] if cost_is_etx else [],
     )
 

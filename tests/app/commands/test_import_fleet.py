@@ -63,6 +63,32 @@ def test_strictly_an_ignored_column_is_an_error_with_its_place(folder: Path) -> 
     assert "  ignored: data points (did you mean `datapoints`?)\n" in fedsift(folder).stderr
 
 
+def test_strictly_no_unknown_setting_or_column_of_label_counts_is_passed_over(folder: Path) -> None:
+    nodes = {"directed": False, "multigraph": False, "nodes": [{"id": "a"}], "links": []}
+    columns = {"nodes": 2, "source": [0], "target": [1]}
+    for document, told in (
+        ({**nodes, "graph": {"step_secnds": 5}}, "step_secnds (did you mean `step_seconds`?)"),
+        ({**nodes, "extra": 3}, "extra"),
+        ({"devices": [{"id": "a"}], "extra": 3}, "extra"),
+        ({**columns, "extra": 3}, "extra"),
+    ):
+        path = folder / "graph.json"
+        path.write_text(json.dumps(document))
+        done = fedsift(path, "--strict")
+        name, _, hint = told.partition(" ")
+        assert done.exit_code == 2
+        assert done.stderr.endswith(f": there is no field '{name}'{hint and ' ' + hint}\n")
+        assert f"  ignored: {told}\n" in fedsift(path).stderr
+    for known in ({**nodes, "graph": {"name": "mesh", "step_seconds": 5}}, columns):
+        path.write_text(json.dumps(known))
+        assert fedsift(path, "--strict").exit_code == 0
+    labels = folder / "labels.csv"
+    labels.write_text("id,class,count,wieght\nhub,car,30,2\n")
+    done = fedsift(folder, "--strict", "--label-counts", labels)
+    assert (done.exit_code, done.stderr) == (2, "labels.csv, line 2: there is no field 'wieght'\n")
+    assert "  ignored: wieght\n" in fedsift(folder, "--label-counts", labels).stderr
+
+
 def test_what_is_wrong_is_one_line_and_status_2(folder: Path) -> None:
     (folder / "links.csv").write_text("from,to,loss\ncam,hub,0.1\ncam,bus,0.1\n")
     for arguments, message in (

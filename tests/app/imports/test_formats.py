@@ -143,6 +143,11 @@ def test_graphml_as_networkx_writes_it() -> None:
     directly = fleet_from_networkx(graph)
     assert by_file.fleet == directly.fleet
     assert directly.fleet["step_seconds"] == 20
+    graph.graph |= {"name": "mesh", "epochs": 2}
+    by_file = imported("\n".join(nx.generate_graphml(graph)))
+    for found in (by_file, fleet_from_networkx(graph)):
+        assert "ignored: epochs" in " ".join(found.report.notes)
+        assert "name" not in " ".join(found.report.notes)
     assert directly.fleet["links"] == [{"from": "cam-1", "to": "cam-2", "mbps": 11, "loss": 0.2}]
 
 
