@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.settings import Settings
 from app.store import NewerSchemaError, Store, StoreError
+from app.store.store import explained
 from app.telemetry.logs import set_up_logs, warn_seldom
 from app.telemetry.traces import tracing
 from app.validations.parts import AttemptLimits, PartStore
@@ -69,9 +70,10 @@ def _send_pulse(pipe: int, seconds: float) -> None:
 
 
 def _register(
-    workers: WorkerStore, worker_id: str, data_sets: tuple[str, ...], scratch: Scratch, stop: threading.Event
+    workers: WorkerStore, worker_id: str, settings: Settings, scratch: Scratch, stop: threading.Event
 ) -> bool:
     """Enter the table of workers as soon as the database answers; False if told to stop before."""
+    data_sets = data_sets_in(settings.data_folder)
     while not stop.is_set():
         scratch.pulse()
         try:
@@ -79,7 +81,7 @@ def _register(
         except NewerSchemaError:
             raise
         except StoreError as error:
-            warn_seldom(_log, "the store does not answer: %s", error)
+            warn_seldom(_log, "the store does not answer: %s", explained(settings.database_url, error))
             stop.wait(_RETRY_SECONDS)
         else:
             return True
@@ -107,7 +109,7 @@ def _work(settings: Settings, stop: threading.Event) -> None:
         scratch=scratch,
         on_struck_off=executor.leave_at_once,
     )
-    if not _register(workers, worker_id, data_sets_in(settings.data_folder), scratch, stop):
+    if not _register(workers, worker_id, settings, scratch, stop):
         scratch.remove()
         return
     upkeep.start()

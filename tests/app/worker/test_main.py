@@ -18,7 +18,10 @@ def test_a_worker_waits_for_the_file_that_the_service_makes(tmp_path: Path) -> N
     with process:
         try:
             assert process.stderr is not None
-            assert "the store does not answer: there is no database" in process.stderr.readline()
+            told = (
+                f"the store does not answer: FEDSIFT_DATABASE_URL=sqlite:///{tmp_path}/fedsift.db: there is no database"
+            )
+            assert told in process.stderr.readline()
             assert not (tmp_path / "fedsift.db").exists()
             store = Store(f"sqlite:///{tmp_path}/fedsift.db")
             store.migrate()
