@@ -114,7 +114,7 @@ def _store(settings: Settings) -> Iterator[Finding]:
 def _new_store(path: Path) -> Finding:
     folder = next(one for one in path.absolute().parents if one.exists())
     if folder.is_dir() and os.access(folder, os.W_OK):
-        return Finding("ok", "store", f"{path} is not there yet; it is made at the first use")
+        return Finding("ok", "store", f"{path} is not there yet; `fedsift serve` makes it")
     return Finding("error", "store", f"{path} is not there, and cannot be made: {folder} is no folder to write to")
 
 
