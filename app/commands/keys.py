@@ -1,6 +1,7 @@
 """`fedsift keys`: create, list, rotate and revoke API keys, and hand over what was made without one."""
 
 import json
+import time
 from typing import Annotated
 
 import typer
@@ -62,6 +63,8 @@ def create(
 ) -> None:
     """Make a key. It is shown once; only its digest is kept. Without a time it does not expire."""
     scope: Scope = "read" if read_only else "full"
+    if expires is not None:
+        expires.after(time.time())  # refused before a database is made for it; the database's clock decides below
     with opened_store(makes=True) as store:
         expires_at = None if expires is None else expires.after(store.now())
         record, text = KeyRing(store).create(name, owner, scope=scope, expires_at=expires_at)

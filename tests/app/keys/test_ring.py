@@ -66,6 +66,13 @@ def test_only_digests_are_kept(tmp_path: Path) -> None:
     assert key.removeprefix("fsk_") not in rows
 
 
+def test_for_a_time_that_is_over_no_database_is_made(tmp_path: Path) -> None:
+    refused = fedsift(tmp_path, "keys", "create", "one", "--expires-at", "2020-01-01")
+    assert refused.returncode == 2
+    assert "'2020-01-01' is over already" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_keys_are_listed_and_revoked(tmp_path: Path) -> None:
     key = make_key(tmp_path, "one")
     listed = json.loads(fedsift(tmp_path, "keys", "list", "--json").stdout)
