@@ -23,14 +23,16 @@ def read_request(path: Path) -> tuple[Any, bytes]:
 
 def _content(path: Path) -> tuple[Any, bytes]:
     """The JSON in the file, and its bytes; a file of another format becomes a fleet first."""
-    text = typer.get_binary_stream("stdin").read() if str(path) == "-" else path.read_bytes()
+    piped = str(path) == "-"
+    text = typer.get_binary_stream("stdin").read() if piped else path.read_bytes()
     try:
         content = json.loads(text)
         reason = ""
     except (ValueError, RecursionError) as error:
         content, reason = None, str(error)
-    if str(path) != "-" and is_graph(text, content):
+    # null is JSON, and no file of another format.
+    if not piped and (reason or content is not None) and is_graph(text, content):
         return {"fleet": import_plainly(path)}, text
     if reason:
-        raise MalformedError(f"{path} is not valid JSON: {reason}")
+        raise MalformedError(f"{'standard input' if piped else path} is not valid JSON: {reason}")
     return content, text

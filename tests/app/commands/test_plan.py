@@ -125,6 +125,17 @@ def test_of_a_file_that_is_not_json_name_line_and_column_are_told(tmp_path: Path
     refused = fedsift(str(path))
     assert refused.exit_code == 1
     assert f"{path} is not valid JSON: Expecting value: line 2 column 14 " in refused.stderr
+    piped = fedsift("-", text="{")
+    assert piped.exit_code == 1
+    assert "standard input is not valid JSON: " in piped.stderr
+
+
+@pytest.mark.parametrize("document", ["null", "5", '"mesh"', "[]"])
+def test_any_json_in_a_file_is_read_as_json(tmp_path: Path, document: str) -> None:
+    path = tmp_path / "request.json"
+    path.write_text(document)
+    refused = fedsift(str(path))
+    assert (refused.exit_code, refused.stderr) == (1, fedsift("-", text=document).stderr)
 
 
 def test_an_infeasible_request_names_the_devices() -> None:
