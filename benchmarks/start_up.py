@@ -5,6 +5,7 @@ The clone is of the last commit. pip downloads as it would for a user; nothing t
 count from the start. Only an idle machine gives numbers that mean something. The last line is a JSON object.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -93,7 +94,8 @@ def _measure(clone: Path, port: int) -> dict[str, float]:
                     clock.mark("first plan")
             time.sleep(0.1)
     finally:
-        os.killpg(make.pid, signal.SIGINT)  # as Ctrl+C does
+        with contextlib.suppress(ProcessLookupError):  # all of it may have ended by itself
+            os.killpg(make.pid, signal.SIGINT)  # as Ctrl+C does
         make.wait(60)
     return clock.at
 
