@@ -11,13 +11,20 @@ from pathlib import Path
 
 import httpx
 
+from app.store import Store
 from tests.support.command import FEDSIFT, environment
+from tests.support.kernels import compile_kernels
 from tests.support.server import Server, free_port
 
 
 @contextmanager
 def on_a_terminal(folder: Path, **settings: str) -> Iterator[tuple[str, Iterator[str]]]:
-    """A server whose standard error is a terminal: its address, and what it writes there, line by line."""
+    """A server whose standard error is a terminal: its address, and what it writes there, line by line.
+
+    The database is there before: a server says that it makes a new one.
+    """
+    Store(f"sqlite:///{folder}/fedsift.db", 60).check()
+    compile_kernels()
     port = free_port()
     command = [*FEDSIFT, "serve", "--port", str(port)]
     ours, theirs = pty.openpty()
