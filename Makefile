@@ -24,7 +24,8 @@ DEV_EXTRAS := cluster,postgres,telemetry,train,worker
 NEW_PIP := 'pip>=25.1'
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Bytecode of what is imported is written when it is first imported: compiling all packages takes a third of pip's time.
-export PIP_NO_COMPILE := 1
+# 0 means no: pip reads the value as that of `compile`, which the option `--no-compile` sets.
+export PIP_NO_COMPILE := 0
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help serve service guide-beside test test-alerts test-browser pictures chaos soak check format install install-dev lock openapi adr bench-sampler bench-solver \
