@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from sampler import served_samplers
+from tests.support.kernels import compile_kernels
+from tests.support.waiting import PATIENCE
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -71,8 +73,9 @@ def found() -> dict[str, Any]:
     shown = re.search(r"-d '(\{.*?\n\})'", README.read_text(encoding="utf-8"), re.DOTALL)
     assert shown is not None
     asked = json.dumps([json.loads(shown[1]), list(served_samplers())])
+    compile_kernels()
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input=asked, capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-c", PROGRAM], input=asked, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
