@@ -140,6 +140,7 @@ def _service(settings: Settings, ledger: Ledger) -> Service:
         UnreadAnswers(memory, settings.retry_after, ledger),
         ledger.tally("streams"),
         pids,
+        ledger.tally("compile_failures"),
         Recent(settings.memory_budget // _NETWORKS_SHARE, ledger.tally("networks"), memory.borrow, memory.free),
     )
     memory.spare = service.networks.clear
@@ -184,7 +185,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service.pids.set(os.getpid())
     # Threads switch more often than by default, so that refusals and health checks stay quick under load.
     sys.setswitchinterval(0.001)
-    compiling = Compiling()
+    compiling = Compiling(service)
     loading = asyncio.create_task(service.pool.run(lambda: _load(service, compiling)))
     announcing = asyncio.create_task(announce(service))
     looking = asyncio.create_task(look_at_store(service))
@@ -203,8 +204,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 def _load(service: Service, compiling: Compiling) -> None:
     warm_up(service)
-    if service.tidies and service.solver == "ok":
-        compiling.start()
+    compiling.start()
 
 
 async def _finish(service: Service, retention: Retention, courier: Courier) -> None:

@@ -40,7 +40,8 @@ class Service:
     """What the routers share in a process; `live_workers` asks the store how many validation workers there are.
 
     `networks` are versions of stored networks that were used last. `tidies`: whether this process deletes what is too
-    old; one of them suffices.
+    old; one of them suffices. `compile_failures`: in how many processes the kernels that only some requests need could
+    not be compiled.
     """
 
     settings: Settings
@@ -56,9 +57,12 @@ class Service:
     unread: UnreadAnswers
     streams: Tally
     pids: Tally
+    compile_failures: Tally
     networks: Recent[tuple[str, int], Any]
     under_way: WorkUnderWay = field(default_factory=WorkUnderWay)
     solver: Literal["loading", "ok", "failed"] = "loading"
+    kernels: Literal["ok", "compiling", "failed"] = "compiling"
+    kernels_missing: int = 0
     closing_since: float | None = None
     tidies: bool = True
 

@@ -40,7 +40,7 @@ _CHOICES = {
     ("Plan", "Diagnosis"): "PlanOrDiagnosis",
     ("string", "number"): "WordOrNumber",
     ("ok", "no_workers", "unavailable"): "ValidationService",
-    ("ok", "compiling"): "KernelsState",
+    ("ok", "compiling", "failed"): "KernelsState",
     ("queued", "running", "cancelling", "succeeded", "failed", "cancelled"): "ValidationState",
     ("as_predicted", "less", "more", "too_few_runs", "nothing_predicted", "pending"): "Outcome",
     ("erdos-renyi", "geometric", "barabasi-albert", "watts-strogatz"): "TopologyGenerator",

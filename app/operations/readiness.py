@@ -12,7 +12,6 @@ from app.settings import Settings
 from app.store import NewerSchemaError, NoAnswerError, StoreError
 from app.store.database import DiskFullError
 from app.telemetry.logs import is_for_people
-from solver.kernels.compile import count_missing
 
 __all__ = ["announce", "assess", "exposition", "look_at_store", "warm_up"]
 
@@ -25,15 +24,14 @@ async def assess(service: Service) -> Readiness:
     """Ask the store and the pool."""
     store, workers, low = await _ask_store(service)
     draining = service.pool.draining
-    missing = count_missing()
     return Readiness(
         ready=store == "ok" and not low and service.solver == "ok" and not draining,
         store=store,
         disk="low" if low else "ok",
         solver=service.solver,
         # Not a reason either: what a plan with the default sampler needs is compiled when the solver is ok.
-        kernels="compiling" if missing else "ok",
-        kernels_missing=missing,
+        kernels=service.kernels,
+        kernels_missing=service.kernels_missing,
         draining=draining,
         queue=service.pool.waiting,
         # Not a reason to send requests elsewhere: validations wait until a worker comes.

@@ -25,8 +25,9 @@ class Readiness(AnswerModel):
     store: StoreState
     disk: Literal["ok", "low"]
     solver: Literal["ok", "loading", "failed"]
-    kernels: Literal["ok", "compiling"] = Field(
-        description="`compiling`: what only some requests need is not compiled yet. A request compiles what it needs."
+    kernels: Literal["ok", "compiling", "failed"] = Field(
+        description="`compiling`: what only some requests need is not compiled yet. `failed`: it cannot be compiled "
+        "ahead; the log says why. In both cases a request compiles what it needs."
     )
     kernels_missing: int = Field(description="Kernels that are not compiled yet.")
     draining: bool
