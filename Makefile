@@ -38,10 +38,13 @@ $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("fedsift needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
+# Compiling needs numba, numpy and scipy alone, so it begins before the rest is installed. Nothing here needs setuptools, which Python 3.11
+# puts into every new environment.
 $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[$(SERVE_EXTRAS)]'
-	$(BIN)/python -m pip uninstall -q -y setuptools # Python 3.11 puts it into every new environment; nothing here needs it
-	$(BIN)/python -m sampler.warm_up first
+	$(BIN)/python -m pip install -q -c constraints.txt numba numpy scipy
+	PYTHONPATH=$(CURDIR) $(BIN)/python -m sampler.warm_up first & \
+	{ $(BIN)/python -m pip install -q -c constraints.txt -e '.[$(SERVE_EXTRAS)]' && $(BIN)/python -m pip uninstall -q -y setuptools; } \
+	  || { kill $$!; exit 1; }; wait $$!
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml clients/python/pyproject.toml constraints.txt | $(BIN)/python
@@ -53,14 +56,14 @@ $(VENV)/.dev: pyproject.toml clients/python/pyproject.toml constraints.txt | $(B
 install: $(VENV)/.serve ## Install the service and its worker into .venv
 install-dev: $(VENV)/.dev ## Install what the tests and the checks need into .venv
 
-# The guide is built beside it, at a low priority. Without the guide the service runs all the same.
+# The guide is built beside the service, at a low priority. Without the guide the service runs all the same.
 serve: ## Start the service with a validation worker (HOST=127.0.0.1 PORT=8000)
 	@$(MAKE) --no-print-directory -j 2 service guide-beside
 
 service: $(VENV)/.serve
 	$(BIN)/fedsift serve --host $(HOST) --port $(PORT) --workers 1
 
-guide-beside:
+guide-beside: | $(VENV)/.serve
 	-@nice $(MAKE) --no-print-directory $(GUIDE)
 
 # Suites that need other tools are skipped, visibly, and have targets of their own: test-browser, test-clients, test-flower, ...
