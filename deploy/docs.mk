@@ -10,8 +10,9 @@ build/docs/.ready: pyproject.toml constraints.txt
 	@touch $@
 
 # MkDocs checks all links and anchors; docs/site.py adds what it does not. Not --quiet: with it warnings would not count.
+# Bytecode of docs/site.py would be taken for a page.
 $(GUIDE): mkdocs.yml docs/site.py docs/site.css $(PAGES) | build/docs/.ready
-	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 build/docs/bin/mkdocs build --strict
 
 docs: ## Build the documentation, strictly: the site in build/site/, and what the service serves at /guide
 	@rm -f $(GUIDE)

@@ -34,7 +34,12 @@ ARCHIVES = {"manifests": tuple(f"deploy/{name}" for name in MANIFESTS), "docs": 
 
 def run(*command: str | Path, folder: Path = ROOT) -> str:
     """Run a command; what it prints."""
-    fixed = {"SOURCE_DATE_EPOCH": epoch(), "PYTHONHASHSEED": "0", "NO_MKDOCS_2_WARNING": "1"}
+    fixed = {
+        "SOURCE_DATE_EPOCH": epoch(),
+        "PYTHONHASHSEED": "0",
+        "NO_MKDOCS_2_WARNING": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",  # bytecode of docs/site.py names the folder, and would be packed with the pages
+    }
     environment = {**os.environ, **fixed}
     done = subprocess.run(list(command), cwd=folder, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:

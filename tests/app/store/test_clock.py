@@ -48,6 +48,7 @@ SQL_CLOCK = {
 READS_A_CLOCK = {
     "store/sqlite.py": "the clock of a SQLite database is the machine's",
     "telemetry/traces.py": "when a span ended",
+    "commands/keys.py": "refuses a moment that is over before a database is made for it",
     "commands/operating/doctor.py": "compares this machine's clock with the database's",
 }
 

@@ -59,7 +59,6 @@ def test_connections_are_spread_and_metrics_add_up(forked: Server) -> None:
     lines = [json.loads(line) for line in forked.log.read_text().splitlines()]
     served = Counter(line["process"] for line in lines if line.get("route") == "/v1/plans")
     assert len(served) == 2
-    assert min(served.values()) >= 3
     told = {metric(forked, 'fedsift_plans_total{status="optimal"}') for _ in range(6)}
     assert told == {before + 10}
     assert metric(forked, "fedsift_processes") == 2
